@@ -46,10 +46,14 @@ let package = Package(
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "SecretService", targets: ["SecretService"]),
+    .library(name: "SystemAuthentication", targets: ["SystemAuthentication"]),
+    .library(name: "PostgresAccounts", targets: ["PostgresAccounts"]),
     .library(name: "IdentityProviderURLs", targets: ["IdentityProviderURLs"]),
+    .library(name: "IdentityLogin", targets: ["IdentityLogin"]),
     .library(name: "SalesforcePush", targets: ["SalesforcePush"]),
     .library(name: "PushRelay", targets: ["PushRelay"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
+    .library(name: "FieldforceWebSockets", targets: ["FieldforceWebSockets"]),
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
     .library(name: "SalesforceReact", targets: ["SalesforceReact"]),
     .library(name: "HybridServer", targets: ["HybridServer"]),
@@ -67,6 +71,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -142,7 +147,7 @@ let package = Package(
     // Written to and killed by the tests above.
     .executableTarget(
       name: "StoreCrashChild",
-      dependencies: ["StoreCrashScript"],
+      dependencies: ["SmartStore", "StoreCrashScript"],
       path: "Tests/StoreCrashChild", swiftSettings: settings),
     // A program whose calls on files fail when the tests above say so. They do not depend on it: it
     // would be linked into them, and its calls would take the place of theirs.
@@ -362,8 +367,8 @@ let package = Package(
     .testTarget(
       name: "FileSyncTests",
       dependencies: [
-        "FileSync", "SalesforceMockOrg", "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore",
-        "TestSupport", .crypto, .httpTypes,
+        "FileSync", "MobileSync", "CollectionSyncUp", "SalesforceMockOrg", "SalesforceSDKCommon",
+        "SalesforceSDKCore", "SmartStore", "TestSupport", .crypto, .httpTypes,
       ],
       path: "Tests/FileSync", swiftSettings: settings),
 
@@ -377,12 +382,13 @@ let package = Package(
     .target(
       name: "LoopbackLogin",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer", .httpTypes, .hummingbird,
+        "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer", "PeerSocket", .httpTypes,
+        .hummingbird,
       ],
       path: "Plugins/Login/LoopbackLogin", swiftSettings: settings),
     .testTarget(
       name: "LoopbackLoginTests",
-      dependencies: ["LoopbackLogin", "TestSupport"],
+      dependencies: ["LoopbackLogin", "PeerSocket", "TestSupport"],
       path: "Tests/LoopbackLogin", swiftSettings: settings),
 
     // What a Linux desktop offers, over D-Bus; apart, so that no library needs a session.
@@ -393,13 +399,22 @@ let package = Package(
       name: "SecretService",
       dependencies: ["SalesforceSDKCommon", "DBusClient", .crypto, .cryptoExtras],
       path: "Plugins/Desktop/SecretService", swiftSettings: settings),
-    .testTarget(
-      name: "SecretServiceTests",
+    // PAM is a library of Linux; elsewhere the sources that use it are empty.
+    .systemLibrary(name: "CPAM", path: "Plugins/Desktop/CPAM", providers: [.apt(["libpam0g-dev"])]),
+    .target(
+      name: "SystemAuthentication",
       dependencies: [
-        "SecretService", "DBusClient", "SalesforceSDKCommon", "TestSupport", .crypto, .subprocess,
-        .system,
+        .target(name: "CPAM", condition: .when(platforms: [.linux])), "DBusClient",
+        "SalesforceSDKCore",
       ],
-      path: "Tests/SecretService", swiftSettings: settings),
+      path: "Plugins/Desktop/SystemAuthentication", swiftSettings: settings),
+    .testTarget(
+      name: "DesktopTests",
+      dependencies: [
+        "SecretService", "SystemAuthentication", "DBusClient", "SalesforceSDKCommon",
+        "SalesforceSDKCore", "TestSupport", .crypto, .subprocess, .system,
+      ],
+      path: "Tests/Desktop", swiftSettings: settings),
 
     // The URLs between apps that log in through one another, for programs with or without the rest.
     .target(
@@ -409,6 +424,59 @@ let package = Package(
       name: "IdentityProviderURLsTests",
       dependencies: ["IdentityProviderURLs", "SalesforceSDKCommon", "TestSupport"],
       path: "Tests/IdentityProviderURLs", swiftSettings: settings),
+    // Messages between processes of one user.
+    .target(
+      name: "PeerSocket",
+      dependencies: ["SalesforceSDKCommon", "ProcessSystem", .nio, .nioPosix],
+      path: "Plugins/Servers/PeerSocket", swiftSettings: settings),
+    // An app that vouches for others, and an app that logs in through it.
+    .target(
+      name: "IdentityLogin",
+      dependencies: [
+        "IdentityProviderURLs", "PeerSocket", "SalesforceSDKCommon", "SalesforceSDKCore",
+        .httpTypes,
+      ],
+      path: "Plugins/Login/IdentityLogin", swiftSettings: settings),
+    .testTarget(
+      name: "IdentityLoginTests",
+      dependencies: [
+        "IdentityLogin", "IdentityLoginChild", "IdentityProviderURLs", "LoopbackLogin",
+        "PeerSocket", "SalesforceMockOrg", "SalesforceSDKCommon", "SalesforceSDKCore",
+        "TestSupport", .httpTypes, .subprocess, .system,
+      ],
+      path: "Tests/IdentityLogin", swiftSettings: settings),
+    // Runs next to the tests above.
+    .executableTarget(
+      name: "IdentityLoginChild",
+      dependencies: [
+        "IdentityLogin", "IdentityProviderURLs", "PeerSocket", "SalesforceSDKCommon",
+        "SalesforceSDKCore",
+      ],
+      path: "Tests/IdentityLoginChild", swiftSettings: settings),
+
+    // Accounts of servers that run on many hosts. Needs libpq; nothing else depends on it. Empty on Apple systems.
+    .systemLibrary(
+      name: "CLibPQ", path: "Plugins/Servers/CLibPQ", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"])]),
+    .target(
+      name: "PostgresAccounts",
+      dependencies: [
+        .target(name: "CLibPQ", condition: .when(platforms: [.linux])), "SalesforceSDKCommon",
+        "SalesforceSDKCore", .crypto,
+      ],
+      path: "Plugins/Servers/PostgresAccounts", swiftSettings: settings),
+    .testTarget(
+      name: "PostgresAccountsTests",
+      dependencies: [
+        "PostgresAccounts", "PostgresAccountsChild", "SalesforceMockOrg", "SalesforceSDKCommon",
+        "SalesforceSDKCore", "TestSupport", .subprocess, .system,
+      ],
+      path: "Tests/PostgresAccounts", swiftSettings: settings),
+    // One of the processes that share a session in the tests above.
+    .executableTarget(
+      name: "PostgresAccountsChild",
+      dependencies: ["PostgresAccounts", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Tests/PostgresAccountsChild", swiftSettings: settings),
 
     // Push notifications without a phone.
     .target(
@@ -429,12 +497,13 @@ let package = Package(
       ],
       path: "Tests/Push", resources: [.copy("Resources")], swiftSettings: settings),
 
+    .target(name: "HeapSystem", path: "Modules/HeapSystem"),
     // Pages in a browser, and Node processes, on the dispatcher of the hybrid module.
     .target(
       name: "HybridServer",
       dependencies: [
-        "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer", .crypto,
-        .nio, .nioHTTP, .nioPosix, .nioWebSocket,
+        "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer",
+        "HeapSystem", .crypto, .nio, .nioHTTP, .nioPosix, .nioWebSocket,
       ],
       path: "Plugins/Servers/HybridServer", exclude: ["JavaScript/mock", "JavaScript/tests"],
       resources: [.copy("JavaScript/cordova"), .copy("JavaScript/plugins")],
@@ -452,7 +521,7 @@ let package = Package(
       name: "FieldforceInspector",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
-        "MobileSync", "LocalServer", .httpTypes, .hummingbird, .nio,
+        "MobileSync", "FileSync", "LocalServer", .httpTypes, .hummingbird, .nio,
       ],
       path: "Plugins/Servers/Inspector", exclude: ["tests"], resources: [.copy("www")],
       swiftSettings: settings),
@@ -460,10 +529,18 @@ let package = Package(
       name: "InspectorTests",
       dependencies: [
         "FieldforceInspector", "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore",
-        "SmartStore", "MobileSync", "StandardSyncTargets", "SalesforceMockOrg",
+        "SmartStore", "MobileSync", "FileSync", "StandardSyncTargets", "SalesforceMockOrg",
         "MobileSyncTestSupport", "TestSupport", .httpTypes,
       ],
       path: "Tests/Inspector", swiftSettings: settings),
+
+    // WebSockets, which URLSession has on Linux only with a libcurl that few systems have; apart, so that Core builds no NIO.
+    .target(
+      name: "FieldforceWebSockets",
+      dependencies: [
+        "SalesforceSDKCore", .nio, .nioHTTP, .nioPosix, .nioSSL, .nioWebSocket, .httpTypes,
+      ],
+      path: "Plugins/WebSockets", swiftSettings: settings),
 
     // The platform's language models, apart from what every app needs.
     .target(
@@ -498,8 +575,9 @@ let package = Package(
       name: "fieldforce",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
-        "MobileSync", "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
-        "SecretService", "SalesforcePush", "PushRelay", "SalesforceMockOrg",
+        "MobileSync", "FileSync", "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp",
+        "LoopbackLogin", "SecretService", "SystemAuthentication", "SalesforcePush", "PushRelay",
+        "SalesforceMockOrg",
         "SalesforceHybridSDK", "SalesforceReact", "HybridServer", "FieldforceInspector",
         .argumentParser, .httpTypes, .subprocess,
       ],
@@ -533,10 +611,18 @@ let package = Package(
         "SmartStore", "StoreCrashChild", "StoreCrashScript", "StoreSystem", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "BriefcaseSyncDown", "ParentChildrenSync", "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp",
-        "MobileSyncTestSupport", "SalesforceMockOrg", "TestSupport", .grdb, .sqlite, .subprocess,
-        .system,
+        "MobileSyncTestSupport", "SalesforceMockOrg", "TestSupport", .grdb, .httpTypes, .sqlite,
+        .subprocess, .system,
       ],
-      path: "Tests/Proofs", swiftSettings: settings),
+      path: "Tests/Proofs", exclude: ["Files"], swiftSettings: settings),
+    // Those of files build with few targets, and so in a minute.
+    .testTarget(
+      name: "FileProofs",
+      dependencies: [
+        "FileSyncTests", "FileSync", "MobileSync", "SalesforceMockOrg", "SalesforceSDKCommon",
+        "SalesforceSDKCore", "SmartStore", "TestSupport", .crypto, .httpTypes,
+      ],
+      path: "Tests/Proofs/Files", swiftSettings: settings),
     .target(
       name: "TestSupport", dependencies: ["SalesforceSDKCommon", .logging],
       path: "Tests/Support", swiftSettings: settings),
@@ -570,6 +656,7 @@ extension Target.Dependency {
   static var nioEmbedded: Self { .product(name: "NIOEmbedded", package: "swift-nio") }
   static var nioHTTP: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
   static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+  static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
   static var nioWebSocket: Self { .product(name: "NIOWebSocket", package: "swift-nio") }
   static var services: Self {
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")

@@ -18,7 +18,7 @@ if [[ "${1:-}" == --nightly ]]; then
 fi
 filters=()
 for name in "${@:-}"; do
-  filters+=(--filter "^Proofs\..*$name")
+  filters+=(--filter "^(File)?Proofs\..*$name")
 done
 
 # Proofs hold threads while they wait for processes and files: a few at a time keep the others going.

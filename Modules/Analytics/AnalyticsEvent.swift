@@ -2,20 +2,21 @@ public import SalesforceSDKCommon
 
 /// A report of one thing that the SDK or an app did, before it becomes an ``InstrumentationEvent``.
 ///
-/// It holds counts, ids of the SDK's own objects and times; never records, names of users or tokens.
+/// It contains counts, times and ids of the SDK's own objects, but never records, user names or
+/// tokens.
 public struct AnalyticsEvent: Sendable, Equatable {
-  /// What happened, such as `syncDown`.
+  /// The event's name, such as `syncDown`.
   public let name: String
   /// The type that reports it, such as `SyncManager`. Default: empty.
   public let className: String
   /// Details, such as `{"syncId": 12, "numRecords": 10}`.
   public let attributes: JSONObject
-  /// When it began, in milliseconds since 1970.
+  /// The start time, in milliseconds since 1970.
   public let startTime: Int64
-  /// When it ended, in milliseconds since 1970; 0 if it has no length.
+  /// The end time, in milliseconds since 1970; 0 if it has no duration.
   public let endTime: Int64
 
-  /// Makes an event.
+  /// Creates an event.
   public init(
     name: String, className: String = "", attributes: JSONObject = [:], startTime: Int64,
     endTime: Int64 = 0

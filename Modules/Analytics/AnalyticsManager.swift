@@ -6,10 +6,10 @@ import Synchronization
 public final class AnalyticsManager: Sendable {
   /// The events that wait to be published.
   public let store: EventStoreManager
-  /// Facts about the app and the device that each event carries.
+  /// The attributes of app and device in each event.
   public let deviceAppAttributes: DeviceAppAttributes?
 
-  /// The number of events in one call of a publisher at most.
+  /// The maximum number of events in one call of a publisher.
   public static let batchSize = 100
 
   private struct Remote {
@@ -23,7 +23,7 @@ public final class AnalyticsManager: Sendable {
   private let now: @Sendable () -> Int64
   private let network: @Sendable () -> NetworkStatus
 
-  /// Makes a manager without a publisher; its sequence begins at 0.
+  /// Creates a manager without a publisher; its sequence begins at 0.
   ///
   /// - Parameters:
   ///   - now: The clock, in milliseconds since 1970. Default: the system's.
@@ -55,7 +55,7 @@ public final class AnalyticsManager: Sendable {
   /// await analytics.store.store(event)
   /// ```
   ///
-  /// - Throws: ``EventBuilderError`` with the last reason; then no number is used up.
+  /// - Throws: ``EventBuilderError`` with the last reason; the number is then not used.
   public func event(
     _ describe: (inout InstrumentationEventBuilder) -> Void
   ) throws(EventBuilderError) -> InstrumentationEvent {
@@ -90,7 +90,7 @@ public final class AnalyticsManager: Sendable {
     }
   }
 
-  /// Deletes all stored events. The sequence goes on.
+  /// Deletes all stored events. The sequence continues.
   public func reset() async { await store.deleteAll() }
 
   // MARK: Publishing
@@ -107,8 +107,8 @@ public final class AnalyticsManager: Sendable {
     remotes.withLock { $0.append(Remote(transform: transform, publisher: publisher)) }
   }
 
-  /// Publishes all stored events, and deletes them if every publisher succeeded; otherwise all of them stay and are
-  /// sent again the next time, also to those that have them.
+  /// Publishes all stored events, and deletes them if every publisher succeeded; otherwise all of
+  /// them are kept and sent again to every publisher the next time.
   ///
   /// Nothing happens without a publisher, while storing is off, or while another publication of this manager runs.
   @discardableResult
@@ -169,7 +169,7 @@ public struct PublicationReport: Sendable, Hashable {
   /// The number of publishers that failed.
   public let failedPublishers: Int
 
-  /// Nothing was to be done.
+  /// There was nothing to publish.
   public static let nothing = PublicationReport(published: 0, kept: 0, failedPublishers: 0)
 
   init(published: Int, kept: Int, failedPublishers: Int) {

@@ -3,13 +3,13 @@ import Synchronization
 
 /// A receiver of events, which stores, sends or drops them.
 ///
-/// Storing never fails for the caller: an event is worth less than the work that it tells of. An
-/// implementation that writes to disk logs what it could not write.
+/// Storing never fails for the caller: an event must not fail the work that it reports. An
+/// implementation that writes to disk logs its failures.
 public protocol EventStore: Sendable {
-  /// Takes an event. On return it is kept, if this store keeps events at all.
+  /// Stores an event before it returns, if this event store keeps events at all.
   func store(_ event: AnalyticsEvent) async
 
-  /// The event store for what happens in the data of one user. Default: this one.
+  /// Returns the event store for events about one user's data. Default: this one.
   func scoped(to owner: EventOwner) -> any EventStore
 }
 
@@ -20,8 +20,8 @@ extension EventStore {
 
 /// The user, in one community or in none, whose data an event is about.
 ///
-/// It decides where an event is stored, and is no part of the event. Ids of 15 and 18 characters that mean the
-/// same user are equal.
+/// It decides where an event is stored, and is no part of the event. Ids of 15 and 18 characters of
+/// the same user are equal.
 public struct EventOwner: Sendable, Hashable {
   /// The org's id, in its long form.
   public let organizationId: String
@@ -40,7 +40,7 @@ public struct EventOwner: Sendable, Hashable {
 
 /// An event store that drops every event. The default.
 public struct DiscardingEventStore: EventStore {
-  /// Makes the store.
+  /// Creates the store.
   public init() {}
 
   /// Does nothing.
@@ -49,12 +49,12 @@ public struct DiscardingEventStore: EventStore {
 
 /// An event store that keeps the newest events in memory, for tests and for inspecting a running program.
 public final class InMemoryEventStore: EventStore {
-  /// How many events are kept; older ones are dropped.
+  /// The number of events to keep; older ones are dropped.
   public let maxEvents: Int
 
   private let kept = Mutex<[AnalyticsEvent]>([])
 
-  /// Makes an empty store. Default: the newest 1,000 events.
+  /// Creates an empty store. Default: the newest 1,000 events.
   public init(maxEvents: Int = 1_000) {
     precondition(
       maxEvents > 0, "maxEvents is \(maxEvents); a store that keeps nothing is a discarding one")
@@ -64,7 +64,7 @@ public final class InMemoryEventStore: EventStore {
   /// The events, oldest first.
   public var events: [AnalyticsEvent] { kept.withLock { $0 } }
 
-  /// Keeps the event.
+  /// Stores the event.
   public func store(_ event: AnalyticsEvent) async {
     kept.withLock { events in
       events.append(event)

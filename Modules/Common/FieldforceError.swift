@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What every error of the libraries says: of which kind it is, what failed on what and what to do, what led to it,
-/// and which line noticed it.
+/// An error of the libraries: its code, a message (what failed, and what to do), its cause, and the
+/// line that detected it.
 ///
 /// ```swift
 /// do {
@@ -12,18 +12,18 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `description` is for logs: the code's name and the message, without data of records. `localizedDescription` is
-/// for people: the message and, where a server caused the error, the server's sentence, which may quote values of a
-/// record.
+/// `description` is for logs: the code's name and the message, without data of records.
+/// `localizedDescription` is for users: the message and, if a server caused the error, the server's
+/// message, which may quote values of a record.
 public protocol FieldforceError: LocalizedError, CustomStringConvertible, Sendable {
   /// The kinds of failure. Kinds may be added; compare, do not enumerate.
   associatedtype Code: Sendable, Hashable, CustomStringConvertible
 
   /// The kind of failure.
   var code: Code { get }
-  /// What failed, on what, and the remedy.
+  /// The failure, its subject and the remedy.
   var message: String { get }
-  /// The error underneath, where there was one.
+  /// The underlying error, if there is one.
   var cause: (any Error)? { get }
   /// The line that noticed the failure.
   var location: SourceLocation { get }

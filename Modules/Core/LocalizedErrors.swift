@@ -16,7 +16,7 @@ extension JWTAccessToken.Failure: LocalizedError {
 }
 
 extension OAuthError {
-  /// The message, and the server's sentence on a line of its own.
+  /// The message, and the server's message on a separate line.
   public var errorDescription: String? {
     guard let serverDescription, !message.contains(serverDescription) else { return message }
     return "\(message)\n\(serverDescription)"

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Where this module logs.
+/// The log of this module.
 enum HybridLogger {
   static let log = SalesforceLogger.logger(forComponent: "SalesforceHybridSDK")
 }

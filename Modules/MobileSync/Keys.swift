@@ -9,13 +9,13 @@ public enum SyncKeys: Sendable {
   public static let local = LocalFlags.local
   /// True for a record that was created locally and is not on the server yet.
   public static let locallyCreated = LocalFlags.created
-  /// True for a record that was edited here.
+  /// True for a record that was edited locally.
   public static let locallyUpdated = LocalFlags.updated
   /// True for a record that is to be deleted on the server.
   public static let locallyDeleted = LocalFlags.deleted
-  /// The id of the sync that brought the record down last.
+  /// The id of the sync that downloaded the record last.
   public static let syncId = "__sync_id__"
-  /// What the server said when it refused the record, as JSON text.
+  /// The server's error when it rejected the record, as JSON text.
   public static let lastError = "__last_error__"
 
   /// In a conflict, and in the base version, of a parent that is deleted locally: the server's children that its
@@ -34,7 +34,7 @@ public enum SyncKeys: Sendable {
   public static let defaultIdField = "Id"
   /// The modification date field of a target that names no other.
   public static let defaultModificationDateField = "LastModifiedDate"
-  /// The member that holds the object type as its member ``type``.
+  /// The member whose member ``type`` is the object type.
   public static let attributes = "attributes"
   /// The object type inside ``attributes``.
   public static let type = "type"
@@ -42,14 +42,14 @@ public enum SyncKeys: Sendable {
   public static let responseId = "id"
   /// The records of a query's page.
   public static let records = "records"
-  /// How many records a query has in all.
+  /// The total number of records of a query.
   public static let totalSize = "totalSize"
   /// Whether a query's page is the last.
   static let done = "done"
-  /// Where a query's next page is.
+  /// The address of a query's next page.
   public static let nextRecordsURL = "nextRecordsUrl"
 
-  /// The prefix of every id that was created locally and not by the server.
+  /// The prefix of local ids.
   public static let localIdPrefix = "local_"
 
   /// Fields of the store and of sync: they mean nothing to the server and are never sent.

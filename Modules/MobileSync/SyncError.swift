@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// An error while creating, starting or running a sync.
 ///
-/// A record that the server refuses is no error of the run: it is an outcome of that record. A
+/// A record that the server rejects is not an error of the run but an outcome of that record. A
 /// failed run is stored with its sync as ``stored``.
 public struct SyncError: FieldforceError {
   /// The kind of failure.
@@ -41,12 +41,12 @@ public struct SyncError: FieldforceError {
     public static let duplicateTarget = Code(kind: .duplicateTarget)
     /// A stored sync cannot be read. Delete it and create it again.
     public static let invalidState = Code(kind: .invalidState)
-    /// Neither the target nor the options say which fields are uploaded. Give a field list.
+    /// Neither the target nor the options have a list of fields to upload. Pass a field list.
     public static let noFields = Code(kind: .noFields)
     /// There is no authenticated user for the requests. Log in first.
     public static let noRestClient = Code(kind: .noRestClient)
-    /// The server responded with an error; ``SyncError/status`` and ``SyncError/body`` say which. A
-    /// retry helps if the server was busy (429, 503) or the session has been renewed (401).
+    /// The server responded with an error; see ``SyncError/status`` and ``SyncError/body``. A retry
+    /// helps if the server was busy (429, 503) or the session has been renewed (401).
     public static let server = Code(kind: .server)
     /// The server did not respond. A retry may help.
     public static let transport = Code(kind: .transport)
@@ -57,18 +57,18 @@ public struct SyncError: FieldforceError {
     /// The server's response is not the JSON that this request returns, or is longer than the
     /// request allows.
     public static let unexpectedResponse = Code(kind: .unexpectedResponse)
-    /// A request cannot be sent as it was made: its address or its content is not allowed. Nothing was
-    /// sent. Correct the target or the account's server first.
+    /// A request is invalid: its address or its content is not allowed. Nothing was sent. Correct
+    /// the target or the account's server first.
     public static let invalidRequest = Code(kind: .invalidRequest)
     /// A downloaded record has no id, so it cannot be matched to a soup entry.
     public static let recordWithoutId = Code(kind: .recordWithoutId)
-    /// A conflict is over, or not as it was listed. List the conflicts again.
+    /// A conflict has ended or changed since it was listed. List the conflicts again.
     public static let conflictChanged = Code(kind: .conflictChanged)
     /// The resolution does not fit the conflict's kind; the message names those that do.
     public static let invalidResolution = Code(kind: .invalidResolution)
     /// No entry of the soup has this id. Query the soup again.
     public static let recordNotFound = Code(kind: .recordNotFound)
-    /// A local change cannot be made, since it could never be uploaded; the message says why.
+    /// A local change is refused because it could never be uploaded; the message has the reason.
     public static let invalidEdit = Code(kind: .invalidEdit)
     /// A local change cannot be undone; the message says why and what can be done.
     public static let cannotUndo = Code(kind: .cannotUndo)
@@ -112,20 +112,20 @@ public struct SyncError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on what, and the remedy. Holds no record data.
+  /// The failure, its subject and the remedy, without record data.
   public let message: String
   /// The HTTP status, if the server responded.
   public let status: Int?
-  /// The first part of the server's response. It may hold record data: do not log it.
+  /// The first part of the server's response. It may contain record data: do not log it.
   public let body: String?
   /// The state in which the run ended, for ``Code/failed`` and ``Code/stopped``.
   public let state: SyncState?
-  /// What led to this error.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation
 
-  /// Makes an error; the last two arguments are filled in by the compiler.
+  /// Creates an error. The last two arguments have the caller's source location by default.
   public init(
     _ code: Code, _ message: String, status: Int? = nil, body: String? = nil,
     state: SyncState? = nil, cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
@@ -139,7 +139,7 @@ public struct SyncError: FieldforceError {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// Whether the server may respond by then, as the error says that led to this one.
+  /// Whether a retry may succeed, as stated by the cause.
   public var isRetryable: Bool {
     switch code {
     case .transport: true
@@ -154,8 +154,8 @@ public struct SyncError: FieldforceError {
   /// The text that belongs to ``number``, such as `SyncNotExistError`.
   public var text: String? { code.text }
 
-  /// The form in which a failed run is stored: `{"code":<status or 0>,"message":"…","body":<JSON or
-  /// null>}`.
+  /// The stored form of the error of a failed run:
+  /// `{"code":<status or 0>,"message":"…","body":<JSON or null>}`.
   public var stored: String {
     let body: JSONValue
     if let text = self.body {

@@ -18,7 +18,8 @@ public import SmartStore
 @Observable public final class LiveQuery<Value: Sendable> {
   /// The newest result; nil before the first. It stays after the end.
   public private(set) var value: Value?
-  /// Why the query ended; nil while it runs, before its first run, and after a cancellation or the end of the store.
+  /// The error that ended the query; nil while it runs, before its first run, and after a
+  /// cancellation or the closing of the store.
   public private(set) var error: (any Error)?
   /// Whether ``run()`` follows the query now.
   public private(set) var isRunning = false
@@ -29,7 +30,7 @@ public import SmartStore
     self.results = results
   }
 
-  /// Follows whatever `body` reads from the store.
+  /// Creates a query that follows the results of `body`.
   ///
   /// - Parameter body: As that of `SmartStore.observe(_:)`.
   public convenience init(
@@ -38,8 +39,8 @@ public import SmartStore
     self.init { store.observe(body) }
   }
 
-  /// Follows the query until the task is cancelled, the store is closed or the query fails. It may be called again
-  /// after that; a call while another follows returns at once.
+  /// Follows the query until the task is cancelled, the store is closed or the query fails. You may
+  /// call it again after that. A call during another one returns at once.
   public func run() async {
     guard !isRunning else { return }
     isRunning = true

@@ -15,27 +15,28 @@ public import Observation
   public let name: String
   /// The newest state; nil before ``load()`` and ``run()``, and if there is no such sync.
   public private(set) var state: SyncState?
-  /// How many records of the last run ended in which way; of a sync down all are 0.
+  /// The number of records by outcome in the last run; all 0 for a sync down.
   public private(set) var counts = SyncOutcomeCounts()
-  /// What the server did not accept in the run that this model started last, oldest first.
+  /// The outcomes of records that the server did not accept in the last run of this model, oldest
+  /// first.
   public private(set) var problems: [SyncRecordOutcome] = []
-  /// Why the last call failed; nil if it did not.
+  /// The error of the last call; nil if it succeeded.
   public private(set) var error: (any Error)?
   /// Whether ``run()`` follows a run now.
   public private(set) var isRunning = false
 
   @ObservationIgnored private let manager: SyncManager
 
-  /// Names a sync; nothing is read before ``load()`` or ``run()``.
+  /// Names a sync. Reads nothing before ``load()`` or ``run()``.
   public init(manager: SyncManager, name: String) {
     self.manager = manager
     self.name = name
   }
 
-  /// The part of the run that is done, from 0 to 1.
+  /// The progress of the run, from 0 to 1.
   public var progress: Double { Double(state?.progress ?? 0) / 100 }
 
-  /// Reads the stored state, and how the records of the last run ended.
+  /// Reads the stored state, and the outcomes of the last run.
   public func load() async {
     guard !isRunning else { return }
     do {
@@ -53,7 +54,7 @@ public import Observation
 
   /// Runs the sync and follows it to its end. A call while this model follows a run returns at once.
   ///
-  /// Cancelling the task ends the following and not the run; `SyncManager.stop()` ends that.
+  /// Cancelling the task ends the observation, not the run; `SyncManager.stop()` ends the run.
   public func run() async {
     guard !isRunning else { return }
     isRunning = true

@@ -2,11 +2,12 @@ public import SalesforceHybridSDK
 public import SalesforceSDKCommon
 import Synchronization
 
-/// Calls the modules of ``ReactModules`` in the forms in which React Native hands calls to native code: with one
-/// callback on iOS, and with two that receive texts on Android.
+/// A caller of the modules of ``ReactModules`` in React Native's calling conventions: with one
+/// callback on iOS, and with two callbacks for texts on Android.
 ///
-/// Each call ends in exactly one call of one callback, also for a module or a method that does not exist, and when
-/// the bridge is closed first. Callbacks run in the order in which responses arrive; they must not block.
+/// Each call results in exactly one call of one callback, even if the module or method does not
+/// exist or the bridge is closed first. Callbacks run in the order in which responses arrive; they
+/// must not block.
 ///
 /// ```swift
 /// let react = try ReactBridge(bridge)
@@ -72,7 +73,7 @@ public final class ReactBridge: Sendable {
     }
   }
 
-  /// Ends the connection. Calls without a response get an error; those that were accepted are carried out.
+  /// Ends the connection. Pending calls get an error; accepted calls are still executed.
   public func close() {
     frames.finish()
     session.end()
@@ -92,7 +93,7 @@ public final class ReactBridge: Sendable {
   }
 }
 
-/// What an error callback receives.
+/// The value that an error callback receives.
 private struct ReactCallFailure: Error {
   let value: JSONValue
 
@@ -122,7 +123,7 @@ private final class PendingCalls: Sendable {
     }
   }
 
-  /// Takes a frame of the bridge. Events and parts of results have no callback here.
+  /// Receives a frame of the bridge. Events and parts of results have no callback here.
   func receive(_ frame: [UInt8]) {
     guard let json = try? JSONSlice(parsing: frame), let id = json["id"]?.int64,
       let status = json["status"]?.string, status != "pending"

@@ -2,8 +2,8 @@ public import SalesforceHybridSDK
 
 /// The native modules that `react-native-force` calls, as services of a `HybridBridge`.
 ///
-/// Each module has its name on iOS and its name on Android. A method takes one object and gets one response, as a
-/// call of any other service; what the methods mean is the same as for pages.
+/// Each module has its name on iOS and its name on Android. A method takes one object and gets one
+/// response, like a call of any other service. The methods work as for pages.
 ///
 /// ```swift
 /// let bridge = try HybridBridge.standard(host: host, plugins: ReactModules.plugins(host: host))

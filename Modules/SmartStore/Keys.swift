@@ -1,4 +1,4 @@
-// Names that are stored in databases and elements, or fixed for callers. They never change.
+// Names that are stored in databases and entries, or that callers depend on. They never change.
 
 extension SmartStore {
   /// The name of a store that was requested without one.
@@ -10,7 +10,8 @@ extension SmartStore {
   public static let soupEntryId = "_soupEntryId"
   /// The member of an entry that holds the time of its last write, in milliseconds since 1970.
   public static let lastModifiedDate = "_soupLastModifiedDate"
-  /// The path that names the time an entry was first written. It is a column only.
+  /// The path of the time at which an entry was first written. It is only a column, not a member of
+  /// the entry.
   public static let createdDate = "_soupCreatedDate"
   /// The path that names the whole entry.
   public static let soupPath = "_soup"

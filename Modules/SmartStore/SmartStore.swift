@@ -27,31 +27,34 @@ public final class SmartStore: Sendable {
   let options: SmartStoreOptions
   let diagnostics: StoreDiagnostics
   let changes = StoreChangeNotifier()
+  /// Looks for the commits of other processes while live queries wait.
+  let otherWriters = OtherWriters()
   let cursors = Mutex(CursorTable())
   /// The files of externally stored entries.
   let files: ExternalFiles
-  /// Where readers wait while an alter goes on.
+  /// The latch at which readers wait while an alter runs.
   let alterations = AlterationLatch()
   private let state = Mutex(State())
 
   private struct State {
     var isClosed = false
-    /// What is to be ended before the files are closed.
+    /// Work that must end before the files are closed.
     var dependents: [@Sendable () async -> Void] = []
-    /// The closing that goes on, or is over. Nil again after it failed.
+    /// The close that is running or has succeeded; nil again after a failure.
     var closing: Task<Result<Void, SmartStoreError>, Never>?
-    /// How the writing connection syncs at present.
+    /// The current sync setting of the writing connection.
     var durability: Durability?
-    /// Whether the WAL may hold a transaction that failed, as though it had been committed.
+    /// Whether the WAL may contain a failed transaction that looks committed.
     var holdsFailedCommit = false
   }
 
   private var writer: DatabaseQueue { database.writer }
 
-  /// Whether the task works on stores without showing content, so that a locked app lets it go on.
+  /// Whether the task works on stores without showing content, so that it may continue while the
+  /// app is locked.
   @TaskLocal package static var showsNothing = false
 
-  /// The name of the database file. A folder without it is no store.
+  /// The name of the database file. A folder without it is not a store.
   static let fileName = "store.sqlite"
 
   /// Opens the store in a folder, or creates both.
@@ -63,12 +66,14 @@ public final class SmartStore: Sendable {
   ) async throws(SmartStoreError) -> SmartStore {
     var files = StoreDatabaseOptions()
     files.encryptsPlaintext = options.encryptsPlaintextStore
+    files.isShared = !options.keepsOthersOut
+    files.turnLimit = options.otherWritersLimit
     return try await open(
       name: name, owner: owner, at: directory, encryption: encryption, options: options,
       files: files)
   }
 
-  /// Opens the store in a folder with options for its files too.
+  /// Opens the store in a folder, with options for its files.
   package static func open(
     name: String = defaultStoreName, owner: StoreOwner = .global, at directory: URL,
     encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
@@ -103,7 +108,10 @@ public final class SmartStore: Sendable {
       at: directory, name: name, owner: owner, encryption: encryption, options: databaseOptions)
     files = ExternalFiles(
       database: database.url.path,
-      encryptor: database.sealed.map { ExternalFileEncryptor(store: $0) })
+      encryptor: database.sealed.map { ExternalFileEncryptor(store: $0) },
+      keepOthersOut: { [database] () throws(SmartStoreError) in
+        try database.beginAlone(waits: false)
+      })
     if let damage = database.logDamage {
       options.logger.error(
         "The log of store '\(name)' was damaged outside the store: \(damage.transactions) or more "
@@ -118,27 +126,43 @@ public final class SmartStore: Sendable {
       if options.isReadOnly {
         try checkReadable()
       } else {
-        try prepare()
+        // Entry files are known to the process alone that writes them.
+        if files.isInUse { try database.beginAlone() }
+        // A program that another process starts keeps a copy of its locks until it runs, so that this process may
+        // be alone although it was not the first.
+        try prepare(isAlone: database.isFirst || files.isInUse)
+        let changes = changes
+        database.turn.whenOthersWrote { changes.publish(.unknown) }
       }
+      database.finishOpening()
     } catch {
-      // The failure to open is the one to tell.
+      // The failure to open is the one to report.
       try? database.close()
       throw SmartStoreError(grdb: error)
     }
   }
 
-  /// Brings the tables up to date and completes what an earlier process left unfinished.
-  private func prepare() throws {
-    try writer.writeWithoutTransaction { database in
+  /// Migrates the tables and completes the unfinished work of an earlier process.
+  ///
+  /// - Parameter isAlone: Whether no other process has the store open for writing.
+  private func prepare(isAlone: Bool) throws {
+    try onWriter { database in
       try database.inTransaction {
         try access(database).migrateMetaTables()
         return .commit
       }
+      // What another process is at work on is not interrupted. It may have ended since, or may be about to.
+      if !isAlone {
+        guard try !StoreAccess.operations(database).isEmpty,
+          (try? self.database.beginAlone()) != nil
+        else { return }
+      }
+      defer { if !isAlone { self.database.endAlone() } }
       try finishInterrupted(database)
       do {
         try completeFlags(database)
       } catch {
-        // A full disk, for one, is no reason not to open: the entries are there.
+        // A failure here, such as a full disk, does not prevent opening: the entries are intact.
         options.logger.error(
           "The flags of entries in store '\(name)' could not be completed. The next opening tries again.",
           error: error)
@@ -146,8 +170,8 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Refuses a store that cannot be read without writing to it. One with entry files is such: the
-  /// process that writes them alone knows which of them a snapshot means.
+  /// Refuses a store that cannot be read without writing to it. A store with entry files is one:
+  /// only the process that writes them knows which files belong to a snapshot.
   private func checkReadable() throws {
     guard !files.isInUse else {
       throw SmartStoreError(
@@ -156,7 +180,7 @@ public final class SmartStore: Sendable {
     try writer.read { try access($0).checkComplete() }
   }
 
-  /// Access before there is a catalogue.
+  /// Creates the access that is used before the catalog is read.
   private func access(_ database: Database) -> StoreAccess {
     StoreAccess(
       database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), diagnostics: diagnostics,
@@ -172,7 +196,7 @@ public final class SmartStore: Sendable {
   /// The engine of the full-text tables that new soups get.
   public var fullTextVersion: SmartStoreOptions.FullTextVersion { options.fullTextVersion }
 
-  /// Whether the store was closed. A closed store stays so.
+  /// Whether the store was closed. A closed store is never open again.
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Waits for the work in progress and closes the files. Every later call throws ``SmartStoreError``
@@ -191,6 +215,7 @@ public final class SmartStore: Sendable {
           for end in dependents { await end() }
           changes.finish()
           cursors.withLock { $0.close() }
+          await otherWriters.end()
           return await StoreQueue.run { [database] in
             Result { () throws(SmartStoreError) in try database.close() }
           }
@@ -205,8 +230,8 @@ public final class SmartStore: Sendable {
     try result.get()
   }
 
-  /// Has `end` called and awaited when the store is closed, before its files are: for what works on the
-  /// store on its own. Called at once if it is closed already.
+  /// Registers `end`, which the store calls and awaits before it closes its files: for tasks that
+  /// work on the store by themselves. If the store is closed already, `end` is called at once.
   package func whenClosing(_ end: @escaping @Sendable () async -> Void) async {
     let isLate = state.withLock { state in
       state.dependents.append(end)
@@ -215,8 +240,8 @@ public final class SmartStore: Sendable {
     if isLate { await end() }
   }
 
-  /// The size of the database and of all entry files in bytes, after a checkpoint of the WAL as far as
-  /// readers allow.
+  /// Returns the size of the database and of all entry files in bytes, after a checkpoint of the
+  /// WAL as far as readers allow.
   ///
   /// - Throws: ``SmartStoreError`` `closed`, `busy`, `diskFull`, `io`.
   public func databaseSize() async throws(SmartStoreError) -> UInt64 {
@@ -231,15 +256,17 @@ public final class SmartStore: Sendable {
 
   // MARK: Transactions
 
-  /// Runs `body` in one transaction: on return all of its writes are committed; if it throws, none.
+  /// Runs `body` in one transaction. On return all of its writes are committed; if it throws, none
+  /// are.
   ///
   /// Transactions of one store run one after another; readers do not wait for them. The closure is
   /// synchronous and runs off the caller's thread; it must not wait for another call to this store.
   ///
   /// - Parameter durability: ``Durability/full`` unless the data can be obtained again.
-  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `readOnly`, `diskFull`,
-  ///   `outOfMemory`, `io`. If the message of `io` says so, the disk failed twice, and the transaction
-  ///   may be there should the process end before the next write.
+  /// - Throws: The error of `body`, unchanged; ``SmartStoreError`` `closed`, `readOnly`,
+  ///   `diskFull`, `outOfMemory`, `io`. If the message of `io` says that the outcome is unknown,
+  ///   the disk failed twice, and the transaction may be committed if the process ends before the
+  ///   next write.
   @discardableResult
   public func inTransaction<T: Sendable>(
     durability: Durability = .full,
@@ -248,10 +275,10 @@ public final class SmartStore: Sendable {
     try await write(durability, isSingleCall: false, body)
   }
 
-  /// Runs `body` on one snapshot of the store, next to other readers and the writer.
+  /// Runs `body` on one snapshot of the store, concurrently with other readers and the writer.
   ///
-  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `corrupt`, `outOfMemory`,
-  ///   `io`; `CancellationError`, also while it waits for an alter.
+  /// - Throws: The error of `body`, unchanged; ``SmartStoreError`` `closed`, `corrupt`,
+  ///   `outOfMemory`, `io`; `CancellationError`, also while the call waits for an alter.
   public func read<T: Sendable>(
     _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T {
@@ -271,11 +298,13 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Runs one query that is expected to be short on the caller's thread. It needs no entry files.
+  /// Runs a query that is expected to be short on the caller's thread. The query needs no entry
+  /// files.
   ///
   /// - Parameters:
-  ///   - statements: Those of the query, from `catalog`.
-  /// - Returns: Nil if it must be done by ``read(_:)``: it is not short, or the soups have changed.
+  ///   - statements: The query's statements, from `catalog`.
+  /// - Returns: Nil if the caller must use ``read(_:)``: the query is not short, or the soups have
+  ///   changed.
   func readBriefly<T: Sendable>(
     _ statements: QueryStatements, of catalog: SoupCatalog,
     _ body: @Sendable (borrowing StoreReader) throws -> T
@@ -292,25 +321,25 @@ public final class SmartStore: Sendable {
               files: files, statements: statements)))
       }
       if read?.isOver == true { statements.isLong.store(true, ordering: .relaxed) }
-      // The caller begins it again.
+      // The caller runs it again with ``read(_:)``.
       if read?.value == nil { recording?.setOutcome("deferred") }
       return read?.value
     }
   }
 
-  /// What a read of one snapshot stands on.
+  /// Creates the access to one snapshot.
   private func access(
     _ database: Database, _ schemaVersion: Int64, _ snapshot: ExternalSnapshot?
   ) throws -> StoreAccess {
     let catalog = try catalogs.current(database, schemaVersion: schemaVersion)
-    // An alter that is going on is waited for; one that was interrupted concerns its soup alone.
+    // A running alter blocks the read; an interrupted one concerns only its soup.
     if !catalog.unfinished.isEmpty { try alterations.checkOpen() }
     return StoreAccess(
       database, catalog: catalog, diagnostics: diagnostics, isSingleCall: false, files: files,
       snapshot: snapshot)
   }
 
-  /// Runs one call, or several, in a transaction of their own.
+  /// Runs one call, or several, in a transaction.
   func write<T: Sendable>(
     _ durability: Durability = .full, isSingleCall: Bool = true,
     _ body: @Sendable (borrowing StoreTransaction) throws -> T
@@ -320,16 +349,26 @@ public final class SmartStore: Sendable {
     try checkWritable()
     return try await delivering { _ in
       try await writer.writeWithoutTransaction { database in
-        // Files are replaced when their transaction commits: it must not be lost afterwards.
-        try self.setDurability(self.files.isInUse ? .full : durability, database)
-        return try self.commit(database, isSingleCall: isSingleCall, body)
+        try self.database.turn.run(on: database) {
+          // Files are replaced when their transaction commits, so the commit must survive a power
+          // failure.
+          try self.setDurability(self.files.isInUse ? .full : durability, database)
+          return try self.commit(database, isSingleCall: isSingleCall, body)
+        }
       }
     }
   }
 
-  /// Runs `work`, and whatever comes of it hands on what it left word of.
+  /// Runs `work`, which may consist of several transactions, on the writing connection in one turn of this process.
+  func onWriter<T>(_ work: (Database) throws -> T) throws -> T {
+    try writer.writeWithoutTransaction { database in
+      try self.database.turn.run(on: database) { try work(database) }
+    }
+  }
+
+  /// Runs `work`. Afterwards, also if it failed, sends the notifications that it left.
   ///
-  /// - Parameter kind: How it is traced and measured.
+  /// - Parameter kind: The kind of work in traces and metrics.
   func delivering<T>(
     as kind: Telemetry.Work = .transaction, _ work: (Telemetry.Recording?) async throws -> T
   ) async throws -> T {
@@ -373,7 +412,7 @@ public final class SmartStore: Sendable {
       }
       try self.database.checkPlace(database)
       try self.database.checkKey()
-      // The first page names the generation of the WAL, and has to change after each checkpoint.
+      // The first page contains the generation of the WAL, and has to change after each checkpoint.
       if database.totalChangesCount != changesBefore, binding?.takeMark() == true {
         isMarked = true
         try database.touch()
@@ -395,7 +434,7 @@ public final class SmartStore: Sendable {
       diagnostics.report(access.events)
       return result
     } catch {
-      // The first failure is the one to tell; after a lost transaction there is nothing to undo.
+      // The first failure is the one to report; after a lost transaction there is nothing to undo.
       try? database.rollback()
       if isMarked { binding?.returnMark() }
       if files.isInUse { files.discardStaged() }
@@ -403,13 +442,13 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Commits, and makes sure that what failed does not come back.
+  /// Commits, and makes sure that a failed commit does not reappear.
   ///
-  /// SQLite writes a transaction to the WAL as a committed one, and then waits for the disk. If that
-  /// fails, it takes the transaction back, but not what is in the WAL: a process that recovers the WAL after
-  /// a crash would find the transaction there.
+  /// SQLite writes a transaction to the WAL as a committed one, and then waits for the disk. If
+  /// that fails, it rolls the transaction back, but leaves its frames in the WAL: a process that
+  /// recovers the WAL after a crash would find the transaction there.
   ///
-  /// - Throws: ``UndecidedCommit`` if it may come back.
+  /// - Throws: ``UndecidedCommit`` if the commit may reappear.
   private func finish(_ database: Database) throws {
     do {
       try database.runCached("COMMIT")
@@ -427,7 +466,7 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Writes a transaction that changes nothing over what a failed one left in the WAL.
+  /// Overwrites a failed transaction in the WAL with a transaction that changes nothing.
   private func revoke(_ database: Database) throws {
     do {
       try database.inTransaction(.immediate) {
@@ -435,12 +474,13 @@ public final class SmartStore: Sendable {
         return .commit
       }
     } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
-      // It is in the log. Whether it counts does not matter, since it changes nothing.
+      // The transaction is in the WAL. It changes nothing, so it does not matter whether it is
+      // recovered.
     }
     state.withLock { $0.holdsFailedCommit = false }
   }
 
-  /// Sets how the writing connection syncs, which SQLite allows between transactions only.
+  /// Sets how the writing connection syncs. SQLite allows that only between transactions.
   func setDurability(_ durability: Durability, _ database: Database) throws {
     guard state.withLock({ $0.durability }) != durability else { return }
     try database.execute(
@@ -452,7 +492,8 @@ public final class SmartStore: Sendable {
     guard !isClosed else { throw closedError }
   }
 
-  /// Refuses to give out content while the app is locked, except to syncs and logouts, which show none of it.
+  /// Refuses to return content while the app is locked, except to syncs and logouts, which show
+  /// none of it.
   func checkUnlocked() throws(SmartStoreError) {
     guard let lock = options.screenLock, lock.isLocked, !SmartStore.showsNothing else { return }
     throw SmartStoreError(
@@ -461,7 +502,7 @@ public final class SmartStore: Sendable {
     )
   }
 
-  /// Refuses to write to a store that was opened to be read.
+  /// Refuses to write to a store that was opened read-only.
   func checkWritable() throws(SmartStoreError) {
     guard !options.isReadOnly else {
       throw SmartStoreError(
@@ -469,12 +510,13 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// What every call to a closed store throws.
+  /// The error that every call to a closed store throws.
   var closedError: SmartStoreError {
     SmartStoreError(.closed, "Store is closed. Ask the store manager for \(name) again.")
   }
 
-  /// An error as callers see it: theirs unchanged, the engine's as ours, cancellation as such.
+  /// Converts an error for callers: their own errors unchanged, SQLite's as ``SmartStoreError``, a
+  /// cancellation as `CancellationError`.
   func outward(_ error: any Error) -> any Error {
     if isClosed, error is DatabaseError {
       return SmartStoreError(.closed, "Store is closed.", cause: error)
@@ -489,7 +531,7 @@ public final class SmartStore: Sendable {
   }
 }
 
-/// The threads on which files are opened and closed, so that tasks' own threads never wait.
+/// The threads on which files are opened and closed, so that threads of tasks never wait for them.
 enum StoreQueue {
   private static let queue = DispatchQueue(label: "SmartStore", attributes: .concurrent)
 

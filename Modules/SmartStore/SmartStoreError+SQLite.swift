@@ -2,11 +2,10 @@ import GRDB
 import GRDBSQLite
 
 extension SmartStoreError {
-  /// The kind of a SQLite result code, row by row.
-  ///
-  /// Extended codes count as their primary code unless they say something of their own.
+  /// Returns the kind of a SQLite result code. An extended code without an entry of its own has the
+  /// kind of its primary code.
   static func code(forSQLite resultCode: Int32) -> Code {
-    // The file system's word for a page that is not what the store wrote.
+    // The code of the encrypted file system for a page that the store did not write.
     if resultCode == StoreIOError.damagedPage { return .corrupt }
     return switch resultCode & 0xFF {
     case SQLITE_PERM, SQLITE_READONLY: .readOnly
@@ -35,7 +34,7 @@ extension SmartStoreError {
     let message: String
     switch code {
     case .sql, .bindArgumentCount, .refusedStatement:
-      // It repeats parts of the statement, and with them what a user typed.
+      // SQLite's message repeats parts of the statement, which may contain user input.
       message = "SQLite refused the statement. The error's detail has the reason in its words."
       detail = engineMessage
     default: message = Self.message(code, engineMessage)
@@ -43,7 +42,7 @@ extension SmartStoreError {
     self.init(code, message, detail: detail, cause: cause, fileID: fileID, line: line)
   }
 
-  /// What failed and the remedy, for what says nothing of a statement.
+  /// Returns a message with the failure and the remedy, for codes that do not concern a statement.
   private static func message(_ code: Code, _ engineMessage: String) -> String {
     switch code {
     case .corrupt:
@@ -64,7 +63,7 @@ extension SmartStoreError {
     }
   }
 
-  /// Any error that left GRDB, as one of ours. A ``SmartStoreError`` stays what it is.
+  /// Converts an error that GRDB threw. A ``SmartStoreError`` is returned unchanged.
   init(grdb error: any Error, fileID: String = #fileID, line: Int = #line) {
     switch error {
     case let known as SmartStoreError:

@@ -6,7 +6,8 @@ public import SalesforceSDKCommon
 /// languages report. Messages never hold entry content, index values or keys; the underlying error, if there
 /// is one, is ``cause``.
 public struct SmartStoreError: FieldforceError {
-  /// The kind of a failure. Kinds may be added: compare with the constants, do not enumerate.
+  /// The kind of a failure. Later versions may add kinds: compare with the constants, do not list
+  /// them all.
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
       case keyLocked, keyMissing, wrongKey, corruptKeyFile, foreignStore, keyExhausted
@@ -33,12 +34,12 @@ public struct SmartStoreError: FieldforceError {
     public static let wrongKey = Code(kind: .wrongKey)
     /// The file that holds the wrapped data-encryption key is damaged. Restore it from a backup.
     public static let corruptKeyFile = Code(kind: .corruptKeyFile)
-    /// The files belong to another account, or to a store of another name, or are not those that the secret
-    /// store knows under this name. Restore the right files; if you restored these from a backup, call
-    /// ``StoreMaintenance/acceptRestoredFiles(_:)``.
+    /// The files belong to another account, or to a store of another name, or differ from the files
+    /// that the secret store has recorded under this name. Restore the right files; if you restored
+    /// these from a backup, call ``StoreMaintenance/acceptRestoredFiles(_:)``.
     public static let foreignStore = Code(kind: .foreignStore)
-    /// The data-encryption key has encrypted as many pages as is safe. Give the store a new one with
-    /// ``StoreMaintenance/reencrypt(from:to:)``; until then it can be read.
+    /// The data-encryption key has encrypted the highest number of pages that is safe. The store
+    /// can still be read. Give it a new key with ``StoreMaintenance/reencrypt(from:to:)``.
     public static let keyExhausted = Code(kind: .keyExhausted)
     /// The database opens but its content is damaged. Retrying does not help.
     public static let corrupt = Code(kind: .corrupt)
@@ -65,11 +66,12 @@ public struct SmartStoreError: FieldforceError {
     public static let busy = Code(kind: .busy)
     /// The work was interrupted and rolled back. Retrying helps.
     public static let interrupted = Code(kind: .interrupted)
-    /// The store was closed or removed. Ask for a new instance.
+    /// The store was closed or removed. Request a new instance.
     public static let closed = Code(kind: .closed)
     /// An account's store was requested from a manager that has no accounts. Create the manager with accounts.
     public static let accountsMissing = Code(kind: .accountsMissing)
-    /// The app is locked, as an org demands, and gives out no content before it is unlocked. Retrying after that helps.
+    /// The app is locked, as an org requires, and returns no content. Retrying after it is unlocked
+    /// helps.
     public static let screenLocked = Code(kind: .screenLocked)
     /// The name cannot be a folder's name. Choose another.
     public static let invalidStoreName = Code(kind: .invalidStoreName)
@@ -91,11 +93,12 @@ public struct SmartStoreError: FieldforceError {
     public static let invalidEntry = Code(kind: .invalidEntry)
     /// No entry has this entry id.
     public static let noSuchEntry = Code(kind: .noSuchEntry)
-    /// An entry exceeds what SQLite stores in one value, or what can be read again as JSON, 256 MiB.
+    /// An entry is larger than SQLite can store in one value, or than 256 MiB, the largest JSON
+    /// that can be read back.
     public static let entryTooLarge = Code(kind: .entryTooLarge)
-    /// An alter of the soup was interrupted. Finish it with `resumeLongOperations()`, or open the store
-    /// again. In maintenance: a re-encryption was interrupted after the new key had begun to open the store.
-    /// Repeat it.
+    /// An alter of the soup was interrupted. Finish it with `resumeLongOperations()`, or open the
+    /// store again. In maintenance: a re-encryption was interrupted after the new key had become
+    /// valid. Repeat it.
     public static let unfinishedOperation = Code(kind: .unfinishedOperation)
     /// The file of an externally stored entry is missing or damaged. Restore it from a backup.
     public static let externalFileUnreadable = Code(kind: .externalFileUnreadable)
@@ -115,7 +118,7 @@ public struct SmartStoreError: FieldforceError {
     public static let notDecodable = Code(kind: .notDecodable)
     /// No open cursor of this store has this id. Open one first.
     public static let invalidCursor = Code(kind: .invalidCursor)
-    /// The cursor shows the last page, or the first, and cannot be moved on.
+    /// The cursor is at its last page, or at its first, and cannot move further.
     public static let cursorAtEnd = Code(kind: .cursorAtEnd)
     /// Maintenance: the new file could not be attached.
     public static let attachFailed = Code(kind: .attachFailed)
@@ -129,7 +132,7 @@ public struct SmartStoreError: FieldforceError {
     public static let replaceFailed = Code(kind: .replaceFailed)
     /// Maintenance: the new file does not open.
     public static let verificationOpenFailed = Code(kind: .verificationOpenFailed)
-    /// Maintenance: the new file opens but does not read.
+    /// Maintenance: the new file opens but cannot be read.
     public static let verificationReadFailed = Code(kind: .verificationReadFailed)
 
     /// The number that the original reports for this kind: 1, 2, 3, 5 or 999 in the store's domain,
@@ -168,7 +171,8 @@ public struct SmartStoreError: FieldforceError {
 
   /// The kind of the failure.
   public let code: Code
-  /// What failed, on what, and the remedy. After a failed change of keys also which key opens the store.
+  /// The failure, its object and the remedy. After a failed change of keys also the key that opens
+  /// the store.
   public var message: String {
     guard !keyStates.isEmpty else { return sentences }
     return sentences + (sentences.hasSuffix(".") ? " " : ". ") + StoreKeyState.sentence(keyStates)
@@ -177,19 +181,19 @@ public struct SmartStoreError: FieldforceError {
   /// The message of the platform or of SQLite if it quotes an entry or a statement; otherwise nil. Show it to
   /// the user, do not log it. ``debugDescription`` shows it.
   public let detail: String?
-  /// The error below this one.
+  /// The underlying error.
   public let cause: (any Error)?
   /// The line of the package that detected the failure.
   public let location: SourceLocation
-  /// After a failed change of keys or encryption, the key that opens each store of the call, also each
-  /// changed store; empty for every other failure, and if there is no store.
+  /// After a failed change of keys or encryption: the key that opens each store of the call,
+  /// including each changed store. Empty for every other failure, and if there is no store.
   public internal(set) var keyStates: [StoreKeyState] = []
 
   /// The domain of ``number``.
   public var domain: String { code.domain }
   /// The number that bridges report; see ``Code/number``.
   public var number: Int { code.number }
-  /// Whether the store may be free, or its key unlocked, by then.
+  /// Whether a retry may succeed, because the store may be free then, or its key unlocked.
   public var isRetryable: Bool {
     [.busy, .busyOtherProcess, .interrupted, .keyLocked].contains(code)
   }
@@ -198,7 +202,7 @@ public struct SmartStoreError: FieldforceError {
     _ code: Code, _ message: String, detail: String? = nil, cause: (any Error)? = nil,
     fileID: String = #fileID, line: Int = #line
   ) {
-    // A cause of the same kind says nothing new: keep what lies below it.
+    // A cause of the same kind adds nothing: keep the error below it.
     if let inner = cause as? SmartStoreError, inner.code == code {
       self.cause = inner.cause
     } else {
@@ -216,7 +220,7 @@ extension SmartStoreError.Code: CustomStringConvertible {
 }
 
 extension SmartStoreError: CustomDebugStringConvertible {
-  /// The description with the detail, the cause and the place.
+  /// The description with the detail, the cause and the source location.
   public var debugDescription: String {
     let quoting = detail.map { " (\($0))" } ?? ""
     let below = cause.map { " (cause: \(String(reflecting: $0)))" } ?? ""

@@ -2,15 +2,15 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// A target that uploads local changes one record at a time, each with a request of its own.
+/// A target that uploads local changes one record at a time, each with a separate request.
 ///
 /// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…"}`, each key
 /// optional. Use it for objects and servers that the platform's composite resources do not support. For
 /// all others, the collection target needs one request for 200 records.
 ///
-/// In mode `LEAVE_IF_CHANGED` a record's date is fetched first, and the update itself names the
-/// date that it builds on: if the record changes between the two, the update is refused as a conflict
-/// instead of being overwritten.
+/// In mode `LEAVE_IF_CHANGED`, the target fetches a record's date first and sends the update with
+/// the condition that this date is unchanged. If the record changes in between, the server refuses
+/// the update, and it becomes a conflict.
 public struct BasicSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFinding,
   ExternalIdFinding, Equatable
 {
@@ -28,7 +28,7 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFindi
   public var idFieldName: String { names.id }
   public var modificationDateFieldName: String { names.modificationDate }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
   ///   - idFieldName: Empty means `Id`.
@@ -59,8 +59,8 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFindi
     let request = record.request(unlessModifiedSince: baseDate(of: record, in: context))
     let response = try await context.response(to: request)
     let body = response.body.isEmpty ? nil : try? JSONSlice(parsing: response.body)
-    // What would make the row clean or gone has to be the platform's word, and not the page of something
-    // that stands before it.
+    // A response that makes the entry clean or removes it has to come from the platform, not from a
+    // proxy before it.
     let isForeign =
       response.isSuccess ? body?.kind != .object : response.status == 404 && body == nil
     if isForeign, !response.body.isEmpty {
@@ -71,10 +71,18 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFindi
     if record.action == .upsert, outcome == .succeeded(id: nil) {
       return [.succeeded(id: await record.idAfterUpsert(idFieldName: names.id, in: context))]
     }
+    if case .gone(let error) = outcome, record.action == .update,
+      context.mergeMode == .leaveIfChanged
+    {
+      // Of a record with a lookup that points nowhere the platform says the same.
+      let date = try await RemoteDate.ofOne(record, field: names.modificationDate, in: context)
+      return [date == .gone ? .outdated : .rejected(error)]
+    }
     return [outcome]
   }
 
-  /// The date that the local record is built on, where others' changes are to be respected.
+  /// The date of the version that the local record is based on, for modes that keep other users'
+  /// changes.
   private func baseDate(of record: SyncUpRecord, in context: SyncContext) -> Int64? {
     guard context.mergeMode == .leaveIfChanged else { return nil }
     return record.record[names.modificationDate]?.string.flatMap(SalesforceDate.parse)?

@@ -21,7 +21,7 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFindi
     ],
     writtenTypeName: "rest")
 
-  /// How many records the server takes in one request.
+  /// The maximum number of records that the server accepts in one request.
   public static let largestBatchSize = CompositeStep.maxPerRequest
 
   public let fields: SyncUpFields
@@ -31,7 +31,7 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFindi
   public var idFieldName: String { names.id }
   public var modificationDateFieldName: String { names.modificationDate }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
   ///   - maxBatchSize: Records in a batch; values outside of 1 to 25 mean 25.

@@ -10,7 +10,7 @@ public struct BriefcaseObjectInfo: Sendable, Equatable {
   public let sobjectType: String
   /// The soup.
   public let soupName: String
-  /// The fields to bring, as given; the id and the modification date come with them.
+  /// The fields to download, as given; the id and the modification date are added.
   public let fieldlist: [String]
   /// The id and the modification date field.
   public let names: SyncFieldNames

@@ -1,8 +1,8 @@
 public import MobileSync
 
 extension BriefcaseSyncDownTarget: FieldBackfilling {
-  /// The fields behind their object's name and a slash. nil if the targets differ in more than their
-  /// field lists.
+  /// Returns the added fields, each with the object's name and a slash as prefix. nil if the
+  /// targets differ in more than their field lists.
   public func addedFields(since other: BriefcaseSyncDownTarget) -> [String]? {
     guard infos.map({ $0.bringing([]) }) == other.infos.map({ $0.bringing([]) }) else { return nil }
     return zip(infos, other.infos).flatMap { info, old in
@@ -10,7 +10,7 @@ extension BriefcaseSyncDownTarget: FieldBackfilling {
     }
   }
 
-  /// The same target with fewer fields.
+  /// Returns the same target with fewer fields.
   public func narrowed(to fields: [String]) -> BriefcaseSyncDownTarget {
     BriefcaseSyncDownTarget(
       infos: infos.map { info in

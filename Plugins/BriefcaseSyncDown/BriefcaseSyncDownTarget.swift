@@ -7,14 +7,14 @@ import SalesforceSDKCore
 /// JSON: `{"type": "briefcase", "countIdsPerRetrieve": 2000, "infos": [{…}]}`, `infos` required and
 /// read as ``BriefcaseObjectInfo``.
 ///
-/// The briefcase gives ids, page by page; their records are fetched up to 2,000 at a time and go to
-/// one soup per object. The soup of the sync itself is not used. A re-sync brings what changed since,
-/// as the server sees it, which may be more than what changed: the watermark goes no further than the time
-/// at which the server began to list the first page of ids, less 5 seconds, since what changes while a run
-/// goes on may be on no page.
+/// The briefcase lists ids, page by page. Their records are fetched up to 2,000 at a time and
+/// stored in one soup per object; the soup of the sync itself is not used. A re-sync downloads the
+/// records that changed since the watermark, by the server's clock. The watermark is at most 5
+/// seconds before the server began to list the first page of ids, because a record that changes
+/// during a run may be on no page; so a re-sync may download unchanged records again.
 ///
-/// A rule that the server cannot apply keeps a watermark of its own: once it can be applied again, the run brings
-/// what changed since then. Other rules go on.
+/// A rule that the server cannot apply keeps its own watermark: when it can be applied again, the
+/// run downloads the changes since then. Other rules are not affected.
 public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "briefcase", implementationName: "SFBriefcaseSyncDownTarget",
@@ -23,18 +23,18 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       "com.salesforce.androidsdk.smartsync.target.BriefcaseSyncDownTarget",
     ])
 
-  /// How many records are fetched at a time at most, which is also the default.
+  /// The maximum number of records per request, which is also the default.
   public static let maxCountIdsPerRetrieve = RestRequest.maxCollectionIds
 
   /// The objects.
   public let infos: [BriefcaseObjectInfo]
-  /// How many records are fetched at a time.
+  /// The number of records per request.
   public let countIdsPerRetrieve: Int
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - infos: The objects; of two with the same type the later counts.
+  ///   - infos: The objects; if two have the same type, the later one is used.
   ///   - countIdsPerRetrieve: Values outside of 1 to 2,000 mean 2,000.
   public init(
     infos: [BriefcaseObjectInfo], countIdsPerRetrieve: Int = maxCountIdsPerRetrieve
@@ -85,20 +85,20 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
 
   // MARK: Fetching
 
-  /// Where a run stands.
+  /// The position of a run.
   public struct Cursor: Sendable {
     /// The records of the present page of ids that were not fetched yet.
     fileprivate let waiting: ArraySlice<PrimingPage.Item>
-    /// What leads to the next page of ids.
+    /// The token of the next page of ids.
     fileprivate let relayToken: String?
     /// From when on changes are listed: the watermark of the run, or that of rules that failed before.
     fileprivate let since: Int64
-    /// How many ids have come so far.
+    /// The number of ids so far.
     fileprivate let total: Int
     /// As of the first page of ids. Records are fetched after they were listed: what changed in between was
     /// perhaps not listed, although newer records came.
     fileprivate let listedUntil: Int64?
-    /// What this run finds out about rules that fail.
+    /// The rules that failed in this run.
     fileprivate let rules: FailedRules
   }
 
@@ -210,7 +210,7 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
 }
 
 extension BriefcaseSyncDownTarget.Cursor: Hashable {
-  /// Whether both lead to the same page. What came before it does not count.
+  /// Whether both lead to the same page. Earlier pages do not matter.
   public static func == (one: Self, other: Self) -> Bool {
     one.relayToken == other.relayToken && one.waiting == other.waiting && one.since == other.since
   }

@@ -4,8 +4,8 @@ import SalesforceSDKCore
 
 /// The rules of a briefcase that the server cannot apply, each with its own watermark.
 ///
-/// They are the target's state between runs: `{"failedRules": {"<id>": <milliseconds since 1970>}}`. The records of
-/// such a rule have come as far as they had changed by then.
+/// They are the target's state between runs: `{"failedRules": {"<id>": <milliseconds since 1970>}}`. All
+/// changes of a rule's records up to its watermark are downloaded.
 struct FailedRules: Sendable {
   /// The rules that failed in earlier runs, with their watermarks.
   private var earlier: [String: Int64]
@@ -15,7 +15,7 @@ struct FailedRules: Sendable {
   private var failed: Set<String> = []
   private var catchesUp = false
 
-  /// - Parameter state: What the last run left.
+  /// - Parameter state: The state that the last run stored.
   init(_ state: JSONObject?, since: Int64) {
     earlier = Dictionary(
       (state?["failedRules"]?.object ?? [:]).compactMap { rule, since in
@@ -24,18 +24,18 @@ struct FailedRules: Sendable {
     self.since = since
   }
 
-  /// Notes the rules that failed on a page.
+  /// Adds the rules that failed on a page.
   mutating func add(_ rules: Set<String>) { failed.formUnion(rules) }
 
-  /// Whether a rule that failed in an earlier run has not failed on a page of this one, and has a watermark before
-  /// that of the run: what changed in between was not listed yet.
+  /// Whether a rule works again: it failed in an earlier run and not in this one, and its watermark
+  /// is before that of the run, so that changes between the two are not listed yet.
   var hasToCatchUp: Bool { !catchesUp && catchUpTime != nil }
 
   private var catchUpTime: Int64? {
     earlier.filter { !failed.contains($0.key) && $0.value < since }.values.min()
   }
 
-  /// Begins to list what has changed since the first of the rules that work again failed.
+  /// Starts listing the changes since the first failure of the rules that work again.
   ///
   /// - Returns: That time; nil if there is nothing to catch up with.
   mutating func catchUp() -> Int64? {
@@ -44,7 +44,7 @@ struct FailedRules: Sendable {
     return time
   }
 
-  /// What the next run has to know; empty if every rule was applied.
+  /// The state for the next run; empty if every rule was applied.
   var state: JSONObject {
     if failed.isEmpty { return [:] }
     var marks = JSONObject()
@@ -54,10 +54,12 @@ struct FailedRules: Sendable {
 }
 
 extension FailedRules {
-  /// The objects whose records rules bring, and the rules below them: those depend on the records of their parents.
+  /// Returns the objects whose records the rules download, and those of the rules below them, which
+  /// depend on their parents' records.
   ///
   /// - Parameter ids: The rules; empty for one without id.
-  /// - Returns: nil if that cannot be found out: a rule has no id, or is not among those that the user may read.
+  /// - Returns: Nil if the objects are not known, because a rule has no id, or the user may not
+  ///   read it.
   /// - Throws: As ``SyncContext/json(for:)``, except for a refusal.
   static func objects(of ids: Set<String>, in context: SyncContext) async throws -> Set<String>? {
     if ids.isEmpty { return [] }

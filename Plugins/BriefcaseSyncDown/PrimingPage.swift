@@ -13,17 +13,18 @@ struct PrimingPage: Sendable {
 
   /// The records of the target's objects, in the order of the objects.
   let items: [Item]
-  /// What leads to the next page; nil on the last one. An empty page is not the last.
+  /// The token of the next page; nil on the last one. An empty page is not the last.
   let relayToken: String?
   /// The ids of the rules that could not be applied, empty for one without: their records are missing, and still in
   /// the briefcase.
   let failedRules: Set<String>
-  /// Up to when the changes of the briefcase's records are on this page or a later one, if it is the first, in
-  /// milliseconds since 1970: the newest stamp, or the time at which the server began to list, whichever is later.
-  /// nil if the response tells neither, -1 if it has neither records nor a date.
+  /// The time up to which the changes of the briefcase's records are on this page or a later one,
+  /// if it is the first page, in milliseconds since 1970: the newest modification date, or the time
+  /// at which the server began to list, whichever is later. Nil if the response contains neither,
+  /// -1 if it has neither records nor a date.
   let listedUntil: Int64?
 
-  /// Asks for a page: `{"primingRecords": {"<type>": {"<record type>": [{"id": "…"}]}},
+  /// Requests a page: `{"primingRecords": {"<type>": {"<record type>": [{"id": "…"}]}},
   /// "relayToken": "…" or null, "ruleErrors": […]}`.
   ///
   /// - Parameter since: Only what changed after this, in milliseconds since 1970; everything if it is

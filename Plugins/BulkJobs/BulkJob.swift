@@ -10,7 +10,7 @@ package struct BulkJob: Sendable {
     case ingest, query
   }
 
-  /// Where a job stands.
+  /// The state of a job.
   package enum State: String, Sendable {
     case open = "Open"
     case uploadComplete = "UploadComplete"
@@ -27,13 +27,13 @@ package struct BulkJob: Sendable {
   package let state: State
   /// The object of its records, as the server spells it.
   package let object: String
-  /// When the server created it, in milliseconds since 1970.
+  /// The time of its creation on the server, in milliseconds since 1970.
   package let created: Int64?
-  /// How many records it has processed.
+  /// The number of processed records.
   package let processed: Int?
-  /// How many records it has refused.
+  /// The number of rejected records.
   package let failed: Int?
-  /// Why it failed.
+  /// The reason of its failure.
   package let errorMessage: String?
 
   /// Reads the server's description.
@@ -75,7 +75,7 @@ package struct BulkJob: Sendable {
     return (try BulkJob(json, from: request), startedAfter)
   }
 
-  /// The job as it stands now.
+  /// The current state of the job.
   ///
   /// - Throws: As `SyncContext.json(for:)`.
   package static func state(
@@ -100,7 +100,7 @@ package struct BulkJob: Sendable {
 
   /// Deletes a job with its data. A job that stays after a failure is deleted by the server a week later.
   ///
-  /// - Throws: What ends a run at once: a stop, a close or a cancellation.
+  /// - Throws: The errors that end a run at once: a stop, a close or a cancellation.
   package static func delete(
     _ kind: Kind, _ id: String, in context: SyncContext
   ) async throws {

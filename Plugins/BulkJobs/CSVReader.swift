@@ -6,7 +6,7 @@ package struct CSVReader: Sendable {
     package init() {}
   }
 
-  /// Where a cell stands.
+  /// The range of a cell.
   package struct Cell: Sendable {
     fileprivate let range: Range<Int>
     fileprivate let hasDoubledQuotes: Bool
@@ -20,7 +20,7 @@ package struct CSVReader: Sendable {
   /// Whether every row has been read.
   package var isAtEnd: Bool { position == bytes.count }
 
-  /// Takes the bytes of a file.
+  /// Creates a reader of the bytes of a file.
   package init(_ bytes: [UInt8]) {
     self.bytes = bytes
     position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -69,7 +69,7 @@ package struct CSVReader: Sendable {
   private static let lf = UInt8(ascii: "\n")
   private static let cr = UInt8(ascii: "\r")
 
-  /// Reads up to the comma or line end behind a cell.
+  /// Reads up to the comma or line end after a cell.
   private mutating func cell() throws(Malformed) -> Cell {
     guard position < bytes.count, bytes[position] == Self.quote else {
       let start = position

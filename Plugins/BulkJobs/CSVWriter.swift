@@ -1,12 +1,12 @@
 /// Writes CSV with line feeds between rows.
 package struct CSVWriter: Sendable {
-  /// What was written.
+  /// The written bytes.
   package private(set) var bytes: [UInt8] = []
 
-  /// Makes a file of about `capacity` bytes.
+  /// Creates a file of about `capacity` bytes.
   package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Writes a row. A nil cell is empty, which says nothing about its field.
+  /// Writes a row. A nil cell is empty, which leaves its field unchanged.
   package mutating func row(_ cells: [String?]) {
     for (index, cell) in cells.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }

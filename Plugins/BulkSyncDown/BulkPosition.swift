@@ -1,7 +1,7 @@
 import MobileSync
 import SalesforceSDKCommon
 
-/// How much of a job's result is saved: what a run leaves for the next one.
+/// The saved part of a job's result, for the next run.
 ///
 /// ```json
 /// { "job": "750…", "query": "select …", "since": -1, "completeUntil": 1700000000000, "locator": "MTAwMDA",
@@ -17,9 +17,9 @@ struct BulkPosition: Sendable, Equatable {
   let completeUntil: Int64
   /// The file that is read next; nil means the first.
   var locator: String?
-  /// How many of its records are saved.
+  /// The number of its saved records.
   var rows = 0
-  /// How many records of all files are saved.
+  /// The number of saved records of all files.
   var read = 0
   /// Whether all are saved.
   var isDone = false

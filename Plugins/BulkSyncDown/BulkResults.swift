@@ -6,9 +6,10 @@ import SalesforceSDKCore
 
 /// The files of a job's result, in order, and what of them has been read.
 struct BulkResults: Sendable {
-  /// Where the files come from that are not downloaded yet.
+  /// The source of the files that are not downloaded yet.
   private enum Source {
-    /// Files whose locators the server has listed, and where the list goes on. They are downloaded side by side.
+    /// Files with the locators that the server has listed, and the location of the next list. They
+    /// are downloaded in parallel.
     case list([Listed], more: String?)
     /// Each file leads to the next. `locator` is that of the next; nil means the first.
     case chain(locator: String?)
@@ -27,18 +28,18 @@ struct BulkResults: Sendable {
     let locator: String?
     var reader: CSVReader
     let layout: BulkRowLayout
-    /// How many records it has to have; nil if the server did not say.
+    /// The expected number of records; nil if the server did not return it.
     let count: Int?
     var rows = 0
   }
 
-  /// How many records the job has.
+  /// The number of the job's records.
   let total: Int?
-  /// What is read.
+  /// The query that is read.
   private(set) var position: BulkPosition
   private var source: Source
   private var files: [File] = []
-  /// How many records an earlier run has saved of the first file.
+  /// The number of records of the first file that an earlier run saved.
   private var skip: Int
   private var types: BulkTypes
   private let maxRecords: Int
@@ -128,7 +129,7 @@ struct BulkResults: Sendable {
     }
   }
 
-  /// The locator of the file behind those that are downloaded.
+  /// The locator of the file after those that are downloaded.
   private var nextLocator: String? {
     switch source {
     case .list(let files, _): files.first?.locator
@@ -250,7 +251,7 @@ struct BulkResults: Sendable {
         + [RestQueryItem("maxRecords", String(maxRecords))])
   }
 
-  /// Downloads several files side by side, and with them where the list goes on.
+  /// Downloads several files in parallel, and with them where the list continues.
   private mutating func download(
     _ files: [Listed], _ more: String?, in context: SyncContext
   ) async throws {

@@ -2,7 +2,7 @@ import BulkJobs
 import MobileSync
 import SalesforceSDKCommon
 
-/// How the rows of a file become records, in the form in which a query returns them.
+/// The conversion of a file's rows to records, in the form in which a query returns them.
 struct BulkRowLayout: Sendable {
   /// A member of a record.
   private indirect enum Member: Sendable {
@@ -37,7 +37,7 @@ struct BulkRowLayout: Sendable {
     var root = Node()
     for (column, name) in header.enumerated() {
       try Task.checkCancellation()
-      // One more than the limit is enough to see that there are too many.
+      // The split stops at one part more than the limit, which is enough to refuse the path.
       let path = name.split(
         separator: ".", maxSplits: Self.maxDepth, omittingEmptySubsequences: false
       ).map(String.init)

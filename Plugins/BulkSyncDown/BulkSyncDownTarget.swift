@@ -4,44 +4,45 @@ public import SalesforceSDKCommon
 import SalesforceSDKCore
 import SoqlSyncDown
 
-/// Brings down the records that a SOQL query selects, with a query job of the Bulk API 2.0.
+/// A target that downloads the records of a SOQL query with a query job of the Bulk API 2.0.
 ///
 /// JSON: `{"type": "bulk", "query": "…", "maxRecords": 10000, "pollInterval": 1000}`, `query` required.
 ///
-/// For first downloads of 50,000 records and more: the server writes the result into files, which are downloaded
-/// several at a time. A job takes seconds to begin, so for fewer records `SoqlSyncDownTarget` is faster.
+/// Use it for first downloads of 50,000 records and more: the server writes the result into files,
+/// which are downloaded several at a time. A job takes seconds to start, so `SoqlSyncDownTarget` is
+/// faster for fewer records.
 ///
-/// - The query is completed as that of a `SoqlSyncDownTarget`, but not ordered: the platform reads a large object
-///   in parts only without an order. It selects fields of the object and of its parents; sub-selects, TYPEOF and
-///   compound fields are refused by the server.
-/// - Values get their types by the object's description, so that a record is stored as a query would have
-///   brought it.
-/// - An interrupted run resumes with its job: files that were saved are not downloaded again. If the server does
-///   not have the job any more, or it failed, there is a new one.
-/// - The watermark goes no further than 5 seconds before the job was created.
-/// - The job is deleted at the end. One that is left over, as after a kill, is deleted by the server after a week.
-/// - Ghosts are found as with a `SoqlSyncDownTarget`; from 20,000 records on with a job.
+/// - The query is completed like that of a `SoqlSyncDownTarget`, but has no order: the platform
+///   reads a large object in parts only without one. It may select fields of the object and of its
+///   parents; the server refuses sub-selects, TYPEOF and compound fields.
+/// - Values get their types from the object's description, so records are stored as with a query.
+/// - An interrupted run resumes with its job: saved files are not downloaded again. If the server
+///   no longer has the job, or the job failed, the run creates a new one.
+/// - The watermark is at most 5 seconds before the creation of the job.
+/// - The job is deleted at the end. After a kill, the server deletes it after a week.
+/// - Ghosts are found as with a `SoqlSyncDownTarget`; for 20,000 records and more, with a job.
 public struct BulkSyncDownTarget: SyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "bulk", implementationName: "BulkSyncDownTarget",
     writtenTypeName: "custom")
 
-  /// How many records a file has unless a target says otherwise.
+  /// The default number of records per file.
   public static let defaultMaxRecords = 10_000
-  /// How long the first pause between two looks at a job is, in milliseconds, unless a target says otherwise.
+  /// The default of the first pause between two requests for a job's state, in milliseconds.
   public static let defaultPollInterval = 1_000
-  /// How many records are saved in one transaction at most.
+  /// The maximum number of records in one transaction.
   static let recordsPerPage = 2_000
-  /// How many files are downloaded side by side.
+  /// The number of files to download in parallel.
   static let filesPerRound = 5
   /// From how many records on ghosts are found with a job.
   static let leastIdsForJob = 20_000
 
   /// The completed query, without an order unless it has a limit.
   public let query: String
-  /// How many records a file is to have, if the server leaves that to the client. They bound the memory of a run.
+  /// The requested number of records per file, which limits the memory of a run.
   public let maxRecords: Int
-  /// The first pause between two looks at a job, in milliseconds; each further one is half as long again, up to 15 s.
+  /// The first pause between two requests for a job's state, in milliseconds; each further pause is
+  /// 50% longer, up to 15 s.
   public let pollInterval: Int
   /// The same query with single requests.
   let soql: SoqlSyncDownTarget
@@ -49,15 +50,16 @@ public struct BulkSyncDownTarget: SyncDownTarget, Equatable {
   public var idFieldName: String { soql.idFieldName }
   public var modificationDateFieldName: String { soql.modificationDateFieldName }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - query: The query; it is completed.
+  ///   - query: The query, which is completed.
   ///   - maxRecords: Values below 1 mean ``defaultMaxRecords``.
   ///   - pollInterval: In milliseconds; values below 1 mean ``defaultPollInterval``.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
-  /// - Throws: ``SyncError`` `invalidTarget` if the query is empty, is no query, or has a sub-select.
+  /// - Throws: ``SyncError`` `invalidTarget` if the query is empty, is not a query, or has a
+  ///   sub-select.
   public init(
     query: String, maxRecords: Int = defaultMaxRecords, pollInterval: Int = defaultPollInterval,
     idFieldName: String = SyncKeys.defaultIdField,
@@ -101,15 +103,15 @@ public struct BulkSyncDownTarget: SyncDownTarget, Equatable {
 
   // MARK: Fetching
 
-  /// The query that gives only what changed after `maxTimeStamp`, in milliseconds since 1970; the whole query if
-  /// that is not greater than 0.
+  /// Returns the query for records that changed after `maxTimeStamp`, in milliseconds since 1970;
+  /// the whole query if that is not greater than 0.
   public func query(since maxTimeStamp: Int64) -> String {
     var changed = SOQLMutator(soql.query(since: maxTimeStamp))
     if !changed.hasLimit { changed.replaceOrderBy("") }
     return changed.soql
   }
 
-  /// How far a run has come in its job.
+  /// The position of a run in its job.
   public struct Cursor: Sendable {
     var position: BulkPosition
     /// Whether an earlier run created the job.
@@ -266,7 +268,7 @@ extension BulkSyncDownTarget: FieldBackfilling {
 }
 
 extension BulkSyncDownTarget: PagePredicting {
-  /// nil: where the files are is known only one round after the other.
+  /// nil: the locations of files are known only one list after the other.
   public func cursor(after cursor: Cursor, pageSize: Int, totalSize: Int) -> Cursor? { nil }
 }
 

@@ -4,7 +4,7 @@ import SalesforceSDKCore
 
 /// The types of an object's fields and of its parents' fields, by the server's descriptions.
 struct BulkTypes: Sendable {
-  /// How a text in a file becomes a JSON value.
+  /// The conversion of a text in a file to a JSON value.
   enum Kind: Sendable {
     case text, number, boolean, dateTime
   }
@@ -35,7 +35,7 @@ struct BulkTypes: Sendable {
     try await describe(object, in: context)
   }
 
-  /// What is at a column's path, such as `Owner.Profile.Name`; objects that lead there are described.
+  /// The field at a column's path, such as `Owner.Profile.Name`; objects on the path are described.
   ///
   /// - Returns: The field's kind, and the object of each parent on the way, nil where it can be one of several.
   mutating func kind(

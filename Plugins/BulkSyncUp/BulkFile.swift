@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 
 /// The file of an ingest job: the records of one action, object type and external id field.
 struct BulkFile: Sendable {
-  /// What a job does, and to which records.
+  /// The operation and records of a job.
   struct Subject: Sendable, Hashable {
     let action: SyncUpAction
     let objectType: String
@@ -107,7 +107,7 @@ struct BulkFile: Sendable {
 
   // MARK: Values
 
-  /// What stands for null. An empty cell says nothing about its field.
+  /// The text for null. An empty cell leaves its field unchanged.
   static let null = "#N/A"
   /// The platform takes 400,000 characters in a record and 131,072 in a field.
   private static let longestRecord = 120_000

@@ -58,7 +58,7 @@ struct BulkJobLog: Sendable {
       .compactMap { $0[0] }
   }
 
-  /// Keeps a job. On return it is on disk.
+  /// Stores a job. On return it is on disk.
   func add(_ id: String, _ subject: BulkFile.Subject, entryIds: [Int64]) async throws {
     if try await !store.soupExists(forName: Self.soup) {
       try await store.registerSoup(
@@ -79,7 +79,7 @@ struct BulkJobLog: Sendable {
     }
   }
 
-  /// Keeps that the results of a job came.
+  /// Records that the results of a job were received.
   func markRead(_ id: String) async throws {
     try await store.inTransaction { transaction in
       for var entry in try Self.entries(where: "key", id, in: transaction) {
@@ -89,7 +89,7 @@ struct BulkJobLog: Sendable {
     }
   }
 
-  /// Forgets a job.
+  /// Removes a job.
   func remove(_ id: String) async throws {
     try await store.inTransaction { transaction in
       let entries = try Self.entries(where: "key", id, in: transaction)

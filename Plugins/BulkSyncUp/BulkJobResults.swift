@@ -4,12 +4,12 @@ import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// What an ended job did with each of its rows, from its three files.
+/// The results of an ended job for each of its rows, from its three files.
 ///
-/// The files have the rows as they were uploaded, in no order. Rows that are equal in every cell are
-/// interchangeable: whichever of them got which id, both records have the same values.
+/// The files list the rows as they were uploaded, in any order. Rows that are equal in every cell
+/// may be exchanged for each other, because their records have the same values.
 struct BulkJobResults: Sendable {
-  /// A row of a file: its cells under ``columns``, and what became of it.
+  /// A row of a file: its cells under ``columns``, and its outcome.
   private struct Row: Sendable {
     let cells: [String]
     let outcome: SyncUpOutcome
@@ -73,7 +73,7 @@ struct BulkJobResults: Sendable {
 
   private static let ownColumns: Set = ["sf__Id", "sf__Created", "sf__Error"]
 
-  /// An error as it stands in a file: `CODE:message:fields --`.
+  /// The form of an error in a file: `CODE:message:fields --`.
   static func error(_ text: String) -> JSONValue {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty,

@@ -5,45 +5,48 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Sends many local changes with ingest jobs of the Bulk API 2.0.
+/// A target that uploads many local changes with ingest jobs of the Bulk API 2.0.
 ///
 /// JSON: `{"type": "bulk", "createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…",
 /// "maxBatchSize": 10000, "leastRecords": 2000, "pollInterval": 1000}`, each key but the type optional.
 ///
-/// For 10,000 edits and more. 10,000 edited records cost one job of five requests, whose work the server does
-/// when it has the time; a `CollectionSyncUpTarget`, with 200 records in each request, is faster for less.
+/// Use it for 10,000 edits and more. 10,000 edited records cost one job of five requests, which the
+/// server executes asynchronously. For fewer records, a `CollectionSyncUpTarget` with 200 records
+/// per request is faster.
 ///
-/// - A batch is divided by action and object type. Groups of fewer than ``leastRecords``, and records with values
-///   that have no form in CSV, are sent as a `CollectionSyncUpTarget` sends them.
+/// - A batch is divided by action and object type. Groups of fewer than ``leastRecords``, and
+///   records with values that CSV cannot represent, are sent as with a `CollectionSyncUpTarget`.
 /// - The outcome of each record comes from the job's files of successful, failed and unprocessed records.
-/// - A job's id is stored before the server may begin its work. After a kill or a lost response, the next run looks
-///   the job up, waits for its end and finds what it created, before it sends anything; a job whose upload was not
-///   completed is aborted. Only where the server does not have the job any more, records are searched for.
+/// - A job's id is stored before the server may start its work. After a kill or a lost response,
+///   the next run looks the job up, waits for its end and finds the records that it created, before
+///   it sends anything. It aborts a job whose upload was not completed. It searches for records
+///   only if the server no longer has the job.
 /// - The last job of a run is deleted when the next one is created. The server deletes it after a week.
 /// - A stop waits until the job has ended.
 public struct BulkSyncUpTarget: SyncUpTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "bulk", implementationName: "BulkSyncUpTarget", writtenTypeName: "custom")
 
-  /// How many records a job has unless a target says otherwise.
+  /// The default number of records per job.
   public static let defaultBatchSize = 10_000
-  /// How many records a job has at most; more would not be bounded memory.
+  /// The maximum number of records per job, which limits memory.
   public static let largestBatchSize = 50_000
-  /// From how many records on there is a job unless a target says otherwise.
+  /// The default minimum number of records for a job.
   public static let defaultLeastRecords = 2_000
-  /// How long the first pause between two looks at a job is, in milliseconds, unless a target says otherwise.
+  /// The default of the first pause between two requests for a job's state, in milliseconds.
   public static let defaultPollInterval = 1_000
 
   public let fields: SyncUpFields
   public let maxBatchSize: Int
-  /// From how many records of one kind on there is a job.
+  /// The minimum number of records of one kind for a job.
   public let leastRecords: Int
-  /// The first pause between two looks at a job, in milliseconds; each further one is half as long again, up to 15 s.
+  /// The first pause between two requests for a job's state, in milliseconds; each further pause is
+  /// 50% longer, up to 15 s.
   public let pollInterval: Int
   public let idFieldName: String
   public let modificationDateFieldName: String
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
   ///   - maxBatchSize: Records in a job; values outside of 1 to 50,000 mean ``defaultBatchSize``.
@@ -86,7 +89,7 @@ public struct BulkSyncUpTarget: SyncUpTarget, Equatable {
     return configuration
   }
 
-  /// What sends the records that no job is made for.
+  /// The target for records without a job.
   private var collection: CollectionSyncUpTarget {
     CollectionSyncUpTarget(
       fields: fields, idFieldName: idFieldName,
@@ -98,8 +101,8 @@ public struct BulkSyncUpTarget: SyncUpTarget, Equatable {
   /// The largest file of a job; the platform takes 100 MB.
   private static let largestFile = 24 << 20
 
-  /// A job for the records of one action, object type and external id field, in the order create, update, upsert,
-  /// delete; then groups of at most 200 for the others.
+  /// Returns one group for each job: the records of one action, object type and external id field,
+  /// in the order create, update, upsert, delete. Groups of at most 200 other records follow.
   public func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]] {
     var groups: [[SyncUpRecord]] = []
     var others: [SyncUpRecord] = []
@@ -194,7 +197,7 @@ public struct BulkSyncUpTarget: SyncUpTarget, Equatable {
     do {
       try await BulkJob.set(.uploadComplete, of: .ingest, job, in: context)
     } catch let error as SyncError where error.code != .closed {
-      // The response is lost, or the request was. A job that is open has done nothing.
+      // The request or its response was lost. An open job has not changed records.
       let state = try await BulkJob.state(.ingest, job, in: context).state
       if state == .open {
         try await BulkJob.set(.uploadComplete, of: .ingest, job, in: context)
@@ -246,6 +249,8 @@ extension BulkSyncUpTarget: UnacknowledgedCreateFinding {
     for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[UnacknowledgedCreateCandidate]?] {
     var found: [Int: [UnacknowledgedCreateCandidate]] = [:]
+    // A job may have created its records long after the response to its upload was lost.
+    var isOpen: Set<Int> = []
     for job in try await BulkJobLog(of: context).jobs() where job.subject.action == .create {
       let indices = lost.indices.filter { index in
         found[index] == nil && job.entryIds.contains(lost[index].record.entryId)
@@ -253,7 +258,7 @@ extension BulkSyncUpTarget: UnacknowledgedCreateFinding {
       }
       if indices.isEmpty { continue }
       switch try await end(of: job.id, in: context) {
-      case .gone: continue
+      case .gone: isOpen.formUnion(indices)
       case .nothingDone: for index in indices { found[index] = [] }
       case .ended(let ended):
         let file = BulkFile(indices.map { lost[$0].record })
@@ -274,18 +279,35 @@ extension BulkSyncUpTarget: UnacknowledgedCreateFinding {
     let rest = lost.indices.filter { found[$0] == nil }
     if !rest.isEmpty {
       let searched = try await collection.possibleRecords(
-        for: rest.map { lost[$0] }, in: context)
+        for: rest.map { isOpen.contains($0) ? lost[$0].withoutEnd : lost[$0] }, in: context)
       for (index, candidates) in zip(rest, searched) { found[index] = candidates }
     }
     return lost.indices.map { found[$0] }
   }
 
-  /// What became of a job.
+  /// The server's word about a job that has ended is final, and a job that was not completed is aborted.
+  public func areOver(
+    _ lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [Bool] {
+    var over = lost.map { _ in false }
+    for job in try await BulkJobLog(of: context).jobs() where job.subject.action == .create {
+      let indices = lost.indices.filter { index in
+        job.entryIds.contains(lost[index].record.entryId)
+          && BulkFile.Subject(lost[index].record) == job.subject
+      }
+      if indices.isEmpty { continue }
+      if case .gone = try await end(of: job.id, in: context) { continue }
+      for index in indices { over[index] = true }
+    }
+    return over
+  }
+
+  /// The state of an earlier job.
   private enum End {
     case ended(BulkJob)
-    /// Its upload was not completed, and it is aborted now.
+    /// Its upload was not completed; it is aborted.
     case nothingDone
-    /// The server does not have it any more.
+    /// The server no longer has it.
     case gone
   }
 
@@ -300,7 +322,7 @@ extension BulkSyncUpTarget: UnacknowledgedCreateFinding {
           try await BulkJob.set(.aborted, of: .ingest, job, in: context)
           return .nothingDone
         } catch let error as SyncError where error.isRefusalOfRequest {
-          // It was closed in between, or may not be aborted yet.
+          // The job was closed in between, or cannot be aborted yet.
           try await pause.wait(in: context)
         }
       }
@@ -309,7 +331,7 @@ extension BulkSyncUpTarget: UnacknowledgedCreateFinding {
     }
   }
 
-  /// Waits until no job of an earlier run can change records any more.
+  /// Waits until no job of an earlier run can still change records.
   private func awaitEarlierJobs(in context: SyncContext) async throws {
     for job in try await BulkJobLog(of: context).jobs() where !job.isRead {
       _ = try await end(of: job.id, in: context)
@@ -323,5 +345,13 @@ extension BulkSyncUpTarget: UnacknowledgedCreateFinding {
       try await BulkJob.delete(.ingest, job.id, in: context)
       try await log.remove(job.id)
     }
+  }
+}
+
+extension UnacknowledgedCreate {
+  /// The same, which may have been created at any time since it was sent.
+  fileprivate var withoutEnd: UnacknowledgedCreate {
+    UnacknowledgedCreate(
+      record: record, sentAfter: sentAfter, arrival: arrival.map { $0.lowerBound...Int64.max })
   }
 }

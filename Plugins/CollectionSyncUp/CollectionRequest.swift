@@ -5,7 +5,7 @@ import SalesforceSDKCore
 
 /// The requests of the collection resource, written straight from the stored texts of records.
 enum CollectionRequest {
-  /// The request for a group of records that need the same.
+  /// Returns the request for a group of records with the same action and object type.
   static func make(
     _ action: SyncUpAction, _ type: String, _ group: [SyncUpRecord]
   ) throws -> RestRequest {
@@ -66,7 +66,8 @@ enum CollectionRequest {
 
 /// The responses of the collection resource.
 enum CollectionResponse {
-  /// What one result says: `{"id": "…", "success": true, "errors": [{"statusCode": "…", …}]}`.
+  /// Reads the outcome of one result:
+  /// `{"id": "…", "success": true, "errors": [{"statusCode": "…", …}]}`.
   static func outcome(_ result: JSONSlice, of action: SyncUpAction) -> SyncUpOutcome {
     guard let success = result["success"]?.bool else { return .unanswered }
     if success { return .accepted(id: result[SyncKeys.responseId]?.string, of: action) }

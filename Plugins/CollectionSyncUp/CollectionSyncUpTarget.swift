@@ -8,12 +8,12 @@ import SalesforceSDKCore
 /// "maxBatchSize": 200}`, each key optional. 1,000 edited records cost 5 requests, 6 with conflict
 /// detection.
 ///
-/// A batch is split by what its records need, in the order create, update, upsert, delete; the
-/// server treats each record for itself.
+/// A batch is split by action, in the order create, update, upsert, delete; the server processes
+/// each record separately.
 ///
-/// A create whose response was lost is searched on the server before it is sent again: among the
-/// records that this user made since then, one that agrees in every field that was sent. An
-/// external id field is the stronger protection, since it makes the server itself refuse a double.
+/// Before an unacknowledged create is sent again, the target searches the records that this user
+/// has created since, for one that agrees in every sent field. An external id field is the stronger
+/// protection, because the server itself then prevents a duplicate.
 public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "collection", implementationName: "SFCollectionSyncUpTarget",
@@ -23,9 +23,9 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
     ],
     writtenTypeName: "rest")
 
-  /// How many records the server takes in one request.
+  /// The maximum number of records that the server accepts in one request.
   public static let largestBatchSize = RestRequest.maxCollectionRecords
-  /// How many object types the server takes in one request.
+  /// The maximum number of object types that the server accepts in one request.
   static let maxTypesPerRequest = 10
 
   public let fields: SyncUpFields
@@ -33,7 +33,7 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
   public let idFieldName: String
   public let modificationDateFieldName: String
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
   ///   - maxBatchSize: Records in a batch; values outside of 1 to 200 mean 200.

@@ -11,13 +11,14 @@ public import SalesforceSDKCore
 /// print(response.text)
 /// ```
 ///
-/// Every call throws ``ModelsError`` for what the service refuses, and else what `RestClient.send(_:)`
-/// throws. Requests are not free, so a lost response is never requested again.
+/// Every call throws ``ModelsError`` if the service refuses the request, and otherwise the errors
+/// of `RestClient.send(_:)`. Requests are not free, so they are never repeated after a lost
+/// response.
 public struct ModelsClient: Sendable {
   private let client: RestClient
   private let host: URL
 
-  /// Makes a client for the account that `client` belongs to.
+  /// Creates a client for the account of `client`.
   ///
   /// - Throws: `RestError` `invalidRequest` if the login named no server for these services.
   public init(client: RestClient, account: UserAccount) throws(RestError) {
@@ -67,7 +68,7 @@ public struct ModelsClient: Sendable {
 
   /// Sends a user's feedback on a response.
   ///
-  /// - Returns: The service's sentence.
+  /// - Returns: The service's message.
   public func sendFeedback(_ feedback: ModelFeedback) async throws -> String {
     let json = try await send("feedback", feedback.json)
     return json["message"]?.string ?? ""
@@ -103,16 +104,16 @@ public struct ModelsClient: Sendable {
 public struct ModelsError: Error, Sendable, CustomStringConvertible {
   /// The HTTP status.
   public let status: Int
-  /// The service's word for the fault.
+  /// The service's error code.
   public let errorCode: String
   /// The service's sentence.
   public let message: String
-  /// The service's word for the sentence.
+  /// The service's code of the message.
   public let messageCode: String?
-  /// The response as it came.
+  /// The response as it was received.
   public let raw: String
 
-  /// `nil` if the response is no error of the service.
+  /// `nil` if the response is not an error of the service.
   init?(_ response: RestResponse) {
     guard let json = try? response.json() else { return nil }
     let faults = json.kind == .array ? Array(json.elements) : [json]
@@ -124,7 +125,7 @@ public struct ModelsError: Error, Sendable, CustomStringConvertible {
     raw = response.text
   }
 
-  /// Status and code, without the sentence, which may quote the prompt.
+  /// Status and code, without the message, which may quote the prompt.
   public var description: String { "the models' service responded with \(status) (\(errorCode))" }
 }
 
@@ -137,6 +138,6 @@ extension RestError {
 }
 
 extension ModelsError: LocalizedError {
-  /// Status, code and the service's sentence.
+  /// Status, code and the service's message.
   public var errorDescription: String? { "\(description): \(message)" }
 }

@@ -3,12 +3,12 @@ import SalesforceSDKCore
 
 /// One turn of a conversation.
 public struct ChatMessage: Sendable, Hashable {
-  /// Who speaks: `user`, `assistant` or `system`.
+  /// The role of the author: `user`, `assistant` or `system`.
   public var role: String
-  /// What is said.
+  /// The text of the turn.
   public var content: String
 
-  /// Makes a turn.
+  /// Creates a turn.
   public init(role: String, content: String) {
     self.role = role
     self.content = content
@@ -19,14 +19,14 @@ public struct ChatMessage: Sendable, Hashable {
 
 /// The languages of a prompt and its response.
 public struct ModelLocalization: Sendable, Hashable {
-  /// The language if nothing else says one, such as `en_US`.
+  /// The default language, such as `en_US`.
   public var defaultLocale: String
-  /// The languages that the question is probably in, with how probable each is.
+  /// The probable languages of the prompt, with their probabilities.
   public var inputLocales: [String: Double]
-  /// The languages that the response may be in.
+  /// The permitted languages of the response.
   public var expectedLocales: [String]
 
-  /// Makes a localization.
+  /// Creates a localization.
   public init(
     defaultLocale: String, inputLocales: [String: Double] = [:], expectedLocales: [String] = []
   ) {
@@ -52,9 +52,9 @@ public struct ChatGenerations: Sendable, Equatable {
   public struct Choice: Sendable, Equatable {
     /// Its id, for feedback.
     public let id: String?
-    /// Who speaks.
+    /// The role of the author.
     public let role: String?
-    /// What is said.
+    /// The text.
     public let content: String
     /// The reason for its end.
     public let finishReason: String?
@@ -83,7 +83,7 @@ public struct ChatGenerations: Sendable, Equatable {
 
 /// The response to a prompt.
 public struct Generation: Sendable, Equatable {
-  /// How many tokens were used.
+  /// The number of used tokens.
   public struct Usage: Sendable, Hashable {
     /// Of the prompt.
     public let promptTokens: Int
@@ -91,9 +91,9 @@ public struct Generation: Sendable, Equatable {
     public let completionTokens: Int
     /// Of both.
     public let totalTokens: Int
-    /// What the response's tokens were used for, by the service's names.
+    /// The use of the response's tokens, by the service's names.
     public let completionDetails: [String: Int]
-    /// What the prompt's tokens were used for, by the service's names.
+    /// The use of the prompt's tokens, by the service's names.
     public let promptDetails: [String: Int]
   }
 
@@ -103,13 +103,13 @@ public struct Generation: Sendable, Equatable {
   public let generationId: String?
   /// The generated text.
   public let text: String
-  /// Whether the service found the text harmful; `nil` if it did not look.
+  /// Whether the service found the text harmful; `nil` if it did not check.
   public let isToxic: Bool?
-  /// How harmful, by kind.
+  /// The degree of harm, by kind.
   public let toxicity: [String: Double]
   /// The model that generated the response.
   public let model: String?
-  /// How many tokens were used; `nil` if the service does not say.
+  /// The number of used tokens; `nil` if the service does not return it.
   public let usage: Usage?
   /// The response as it came.
   public let raw: JSONSlice
@@ -179,24 +179,24 @@ public struct Embeddings: Sendable, Equatable {
 
 /// A user's feedback on a response.
 public struct ModelFeedback: Sendable, Hashable {
-  /// The feedback's id, made by the app.
+  /// The feedback's id, which the app creates.
   public var id: String
   /// The id of the generated text.
   public var generationId: String
   /// `GOOD` or `BAD`.
   public var feedback: String
-  /// What the person wrote.
+  /// The user's text.
   public var feedbackText: String?
-  /// Where the person saw it.
+  /// The place where the user saw the response.
   public var source: String?
-  /// What the app made of the response.
+  /// The text that the app derived from the response.
   public var appGeneration: String?
-  /// The id of that.
+  /// The id of the derived text.
   public var appGenerationId: String?
-  /// What the app adds.
+  /// Additional feedback of the app.
   public var appFeedback: JSONObject?
 
-  /// Makes a feedback.
+  /// Creates a feedback.
   public init(id: String, generationId: String, feedback: String, feedbackText: String? = nil) {
     self.id = id
     self.generationId = generationId

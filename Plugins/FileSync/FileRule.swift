@@ -73,6 +73,10 @@ public struct FileSyncOptions: Sendable {
   /// Whether records of `Attachment`, which older orgs have, are listed too. Default: false.
   public var includesAttachments: Bool
 
+  /// How long after an upload without a response the server may still create the file: until then, a search that finds
+  /// nothing does not lead to a second upload. Default: 2 minutes.
+  public var lateArrival = Duration.seconds(120)
+
   /// Creates options; each default is described at its property.
   public init(
     sources: [FileSource], rules: [FileRule] = [], quota: Int64? = nil,

@@ -9,7 +9,7 @@ public struct FileSyncError: FieldforceError {
     private enum Kind: String {
       case unknownFile, notDownloaded, quotaExceeded, verificationFailed, goneOnServer
       case server, transport, unexpectedResponse, store, damagedContent, diskFull, inputOutput
-      case inUse, closed
+      case inUse, closed, invalidUpload, unreadableSource
     }
     private let kind: Kind
 
@@ -42,6 +42,11 @@ public struct FileSyncError: FieldforceError {
     public static let inUse = Code(kind: .inUse)
     /// The manager was closed. Open another.
     public static let closed = Code(kind: .closed)
+
+    /// A file cannot be queued, or a queued one cannot be resolved, in this way; the message has the reason.
+    public static let invalidUpload = Code(kind: .invalidUpload)
+    /// The file that was to be queued cannot be read. Nothing was queued.
+    public static let unreadableSource = Code(kind: .unreadableSource)
 
     /// The name of the code.
     public var description: String { kind.rawValue }

@@ -4,15 +4,17 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension FileSyncManager {
-  /// Lists the files, then downloads those that a rule names, the ones that changed last first.
+  /// Uploads the queue, lists the files, then downloads those that a rule names, the ones that changed last first.
   ///
   /// A file that cannot be downloaded does not end the sync; the report has its error. To make room, a download by rule
   /// evicts only content that was neither used nor changed since its own file changed.
   ///
-  /// - Throws: As ``refresh()``; `closed`.
+  /// - Throws: As ``upload()`` and ``refresh()``; `closed`.
   @discardableResult
   public func sync() async throws -> FileSyncReport {
+    let uploads = try await upload()
     var report = try await refresh()
+    report.uploads = uploads
     let time = SalesforceDate(milliseconds: now())
     for file in try await files()
     where file.state != .available && options.rules.contains(where: { $0.matches(file, now: time) })
@@ -39,7 +41,11 @@ extension FileSyncManager {
   ///   nothing is removed.
   @discardableResult
   public func refresh() async throws -> FileSyncReport {
-    try folder.checkOpen()
+    // What an upload lists in between would look as if it were gone.
+    try await working(on: Self.queueLock) { try await list() }
+  }
+
+  private func list() async throws -> FileSyncReport {
     let run = UUID().uuidString
     var known: Set<String> = []
     for source in options.sources {

@@ -8,7 +8,8 @@ public import SmartStore
 /// - Content is encrypted chunk by chunk before it is written, and never in memory as a whole.
 /// - A download that was interrupted, also by the end of the process, resumes at the chunk where it ended, if the
 ///   server sends ranges. Content is available only once its size and checksum were verified.
-/// - A quota limits the bytes that are kept; the least recently used content goes first.
+/// - New and changed files are queued, and uploaded after their records, each once. The queue survives the end of the process.
+/// - A quota limits the bytes that are kept; the least recently used content goes first, and never what was not uploaded.
 ///
 /// The contents are in the store's folder and go with it. Their keys are in the store, so they are as safe as the
 /// store: encrypted unless it was opened in plaintext.
@@ -36,8 +37,13 @@ public actor FileSyncManager {
   nonisolated let now: @Sendable () -> Int64
   /// Called after each piece that was written; what it throws ends the download as the end of the process would.
   nonisolated let onPiece: @Sendable (Int64) throws -> Void
+  /// Called before and after each step of work on the queue; what it throws ends the work as the end of the process would.
+  nonisolated let onStep: @Sendable () throws -> Void
   private nonisolated let changes = EventSource<SyncedFile>()
+  nonisolated let queueChanges = EventSource<QueuedFile>()
   nonisolated let progress = DownloadProgress()
+  /// The request that sends a file.
+  var sending: Task<RestResponse, any Error>?
   /// The files that a call works on, with those that wait for its end.
   private var busy: [String: [CheckedContinuation<Void, Never>]] = [:]
 
@@ -53,28 +59,35 @@ public actor FileSyncManager {
   package init(
     store: SmartStore, client: RestClient, options: FileSyncOptions,
     now: @escaping @Sendable () -> Int64 = { SalesforceDate(Date()).milliseconds },
+    onStep: @escaping @Sendable () throws -> Void = {},
     onPiece: @escaping @Sendable (Int64) throws -> Void
   ) async throws {
     self.options = options
     self.client = client
     self.now = now
     self.onPiece = onPiece
+    self.onStep = onStep
     catalog = FileCatalog(store: store)
     listing = FileListing(client: client)
-    folder = try ContentFolder(store.directory.appending(path: "synced-files"))
+    folder = try ContentFolder(ContentFolder.url(of: store))
     try await catalog.prepare()
     let names = try await catalog.read { reader in
       Set(try reader.filesWithContent(usedBefore: .max).flatMap(\.names))
+        .union(try reader.queuedFiles().map(\.content.name))
     }
     try folder.removeAll(except: names)
+    try await endInterruptedUploads()
   }
 
-  /// Ends the downloads that run, which the next manager resumes, and all streams of ``changedFiles()``.
+  /// Ends the downloads that run, which the next manager resumes, the upload that runs, which the next manager searches,
+  /// and all streams.
   public func close() async {
     folder.close()
+    sending?.cancel()
     for id in Array(busy.keys) { await waitForEnd(of: id) }
     folder.release()
     changes.finish()
+    queueChanges.finish()
   }
 
   // MARK: Files
@@ -99,7 +112,7 @@ public actor FileSyncManager {
     return file
   }
 
-  /// The number of bytes that contents take of the quota.
+  /// The number of bytes that contents take of the quota, those of queued files included.
   public func usedBytes() async throws -> Int64 {
     try await catalog.read { try $0.usedBytes() }
   }
@@ -157,13 +170,14 @@ public actor FileSyncManager {
 
   // MARK: Content
 
-  /// The content of a file on this device, without a request. It counts as used now.
+  /// The content of a file on this device, also of a queued one, without a request. It counts as used now.
   ///
   /// - Throws: ``FileSyncError`` `unknownFile`, `notDownloaded`, `damagedContent`.
   public func content(of id: String) async throws -> FileContent {
     try folder.checkOpen()
     let time = now()
     let stored = try await catalog.write { transaction -> StoredContent in
+      if let queued = try transaction.queued(id) { return queued.content }
       guard var entry = try transaction.file(id) else { throw Self.unknown(id) }
       guard let stored = entry.content else {
         throw FileSyncError(

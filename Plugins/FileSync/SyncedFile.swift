@@ -16,6 +16,16 @@ public struct FileVersion: Sendable, Hashable, Codable {
   /// The last change of the content; nil if the server gives none.
   public var modified: SalesforceDate? { changed.flatMap(SalesforceDate.parse) }
 
+  /// The version of content that the server does not have yet.
+  static func local(size: Int64, checksum: String?) -> FileVersion {
+    FileVersion(id: "", size: size, checksum: checksum, stamp: nil, changed: nil)
+  }
+
+  /// Whether the bytes are those of `sent`, as far as size and checksum show it.
+  func hasBytes(of sent: FileVersion) -> Bool {
+    size == sent.size && (checksum == nil || checksum == sent.checksum)
+  }
+
   /// Whether two descriptions are of the same bytes. A document's title may change without them; of an attachment,
   /// only the date shows a change.
   func hasContent(of other: FileVersion) -> Bool {
@@ -26,10 +36,16 @@ public struct FileVersion: Sendable, Hashable, Codable {
 
 /// A record that a file belongs to.
 public struct FileRecord: Sendable, Hashable, Codable {
-  /// The record's id on the server.
+  /// The record's id on the server; for a queued file, also the local id of a record that was created locally.
   public let id: String
   /// Its object type, by the source of the record.
   public let objectType: String
+
+  /// Names a record.
+  public init(id: String, objectType: String) {
+    self.id = id
+    self.objectType = objectType
+  }
 }
 
 /// What a store has of a file's newest content.
@@ -78,6 +94,8 @@ public struct SyncedFile: Sendable, Hashable, Identifiable {
 
 /// What a sync of files did.
 public struct FileSyncReport: Sendable {
+  /// What became of the queued files.
+  public internal(set) var uploads = FileUploadReport()
   /// The number of files of the sources' records.
   public internal(set) var listed = 0
   /// The number of files that went away since the last refresh, with their content.

@@ -1,8 +1,8 @@
 public import SalesforceSDKCommon
 
-/// A page layout. What the server left out reads as false, nil, 0 or empty.
+/// A page layout. Missing members read as false, nil, 0 or empty.
 public struct Layout: Sendable, Equatable {
-  /// The whole layout, with everything that has no property here.
+  /// The whole layout, including members without a property.
   public let rawData: JSONSlice
 
   /// Reads a layout.
@@ -32,11 +32,11 @@ public struct Layout: Sendable, Equatable {
     public var heading: String? { rawData["heading"]?.string }
     /// Whether the heading is shown.
     public var useHeading: Bool { rawData["useHeading"]?.bool ?? false }
-    /// Whether people can fold the section.
+    /// Whether users can collapse the section.
     public var collapsible: Bool { rawData["collapsible"]?.bool ?? false }
-    /// How many columns it has.
+    /// The number of columns.
     public var columns: Int { rawData["columns"]?.int64.map(Int.init(clamping:)) ?? 0 }
-    /// How many rows it has.
+    /// The number of rows.
     public var rows: Int { rawData["rows"]?.int64.map(Int.init(clamping:)) ?? 0 }
     /// The rows.
     public var layoutRows: [Row] {
@@ -55,7 +55,7 @@ public struct Layout: Sendable, Equatable {
     }
   }
 
-  /// A place of a row, with one field as a rule.
+  /// An item of a row, usually with one field.
   public struct Item: Sendable, Equatable {
     /// The whole item.
     public let rawData: JSONSlice
@@ -72,7 +72,7 @@ public struct Layout: Sendable, Equatable {
     public var required: Bool { rawData["required"]?.bool ?? false }
     /// Whether lists can be sorted by the field.
     public var sortable: Bool { rawData["sortable"]?.bool ?? false }
-    /// What the item shows, each as the server describes it.
+    /// The components of the item, each as the server describes it.
     public var layoutComponents: [JSONSlice] {
       rawData["layoutComponents"].map { Array($0.elements) } ?? []
     }

@@ -17,10 +17,10 @@ public struct LayoutSyncDownTarget: ReadOnlySyncDownTarget, Equatable {
       "com.salesforce.androidsdk.smartsync.target.LayoutSyncDownTarget",
     ])
 
-  /// Which layout.
+  /// The requested layout.
   public let request: LayoutRequest
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Throws: `SyncError` `invalidTarget` without an object.
   public init(_ request: LayoutRequest) throws(SyncError) {
@@ -92,8 +92,8 @@ public struct LayoutRequest: Sendable, Hashable {
     ]
   }
 
-  /// The `Id` under which the layout is kept:
-  /// `<object>-<form factor>-<type>-<mode>-<record type>`, with `null` for what is not given.
+  /// The `Id` of the stored layout: `<object>-<form factor>-<type>-<mode>-<record type>`, with
+  /// `null` for nil values.
   public var key: String {
     ([objectAPIName] + parameters.map { $0.value ?? "null" }).joined(separator: "-")
   }

@@ -2,7 +2,7 @@ public import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Fetches page layouts and keeps them in the soup `sfdcLayouts`.
+/// A cache of page layouts in the soup `sfdcLayouts`.
 ///
 /// ```swift
 /// let fetched = try await LayoutSyncManager(manager).fetchLayout(forObjectAPIName: "Account")
@@ -19,11 +19,11 @@ public struct LayoutSyncManager: Sendable {
     FeatureMarkers.shared.register("LY")
   }
 
-  /// A layout of an object.
+  /// Returns a layout of an object.
   ///
-  /// - Parameter fetchMode: Default: the cache, and the server if it has nothing.
-  /// - Returns: The request and the layout; nil if only the cache was read and has nothing.
-  /// - Throws: `SyncError` of the fetch if there is no cached layout either, `store`.
+  /// - Parameter fetchMode: Default: the cache, then the server if the cache has no layout.
+  /// - Returns: The request and the layout; nil if only the cache was read and has no layout.
+  /// - Throws: `SyncError` of the fetch if the cache has no layout, `store`.
   public func fetchLayout(
     forObjectAPIName objectAPIName: String, formFactor: String? = "Large",
     layoutType: String? = "Full", mode: String? = "View", recordTypeId: String? = nil,
@@ -37,6 +37,6 @@ public struct LayoutSyncManager: Sendable {
     return (request, entry.map(Layout.init(rawData:)))
   }
 
-  /// Forgets all layouts of this store.
+  /// Removes all cached layouts of this store.
   public func reset() async throws { try await cache.clear() }
 }

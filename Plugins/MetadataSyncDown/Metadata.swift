@@ -1,8 +1,8 @@
 public import SalesforceSDKCommon
 
-/// The description of an object. What the server left out reads as false, nil or empty.
+/// The description of an object. Missing members read as false, nil or empty.
 public struct Metadata: Sendable, Equatable {
-  /// The whole description, with everything that has no property here.
+  /// The whole description, including members without a property.
   public let rawData: JSONSlice
 
   /// Reads a description.
@@ -16,13 +16,13 @@ public struct Metadata: Sendable, Equatable {
 
   /// The object's API name.
   public var name: String? { text("name") }
-  /// What people call one record.
+  /// The label of one record.
   public var label: String? { text("label") }
-  /// What people call several records.
+  /// The label of several records.
   public var labelPlural: String? { text("labelPlural") }
   /// The first three characters of the records' ids.
   public var keyPrefix: String? { text("keyPrefix") }
-  /// The field that tells a record's community.
+  /// The field with a record's community.
   public var networkScopeFieldName: String? { text("networkScopeFieldName") }
   /// The fields, each as the server describes it.
   public var fields: [JSONSlice] { list("fields") }
@@ -34,9 +34,9 @@ public struct Metadata: Sendable, Equatable {
   public var activateable: Bool { flag("activateable") }
   /// Whether it has compact layouts.
   public var compactLayoutable: Bool { flag("compactLayoutable") }
-  /// Whether the user may make records.
+  /// Whether the user may create records.
   public var createable: Bool { flag("createable") }
-  /// Whether it was made by the org.
+  /// Whether it is a custom object of the org.
   public var custom: Bool { flag("custom") }
   /// Whether it is a custom setting.
   public var customSetting: Bool { flag("customSetting") }
@@ -54,7 +54,7 @@ public struct Metadata: Sendable, Equatable {
   public var layoutable: Bool { flag("layoutable") }
   /// Whether records can be merged.
   public var mergeable: Bool { flag("mergeable") }
-  /// Whether it keeps the records used last.
+  /// Whether recently used records are tracked.
   public var mruEnabled: Bool { flag("mruEnabled") }
   /// Whether it can be queried.
   public var queryable: Bool { flag("queryable") }
@@ -68,7 +68,7 @@ public struct Metadata: Sendable, Equatable {
   public var searchable: Bool { flag("searchable") }
   /// Whether it can have triggers.
   public var triggerable: Bool { flag("triggerable") }
-  /// Whether deleted records can be brought back.
+  /// Whether deleted records can be restored.
   public var undeletable: Bool { flag("undeletable") }
   /// Whether the user may change records.
   public var updateable: Bool { flag("updateable") }

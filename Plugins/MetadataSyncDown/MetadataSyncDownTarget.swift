@@ -19,7 +19,7 @@ public struct MetadataSyncDownTarget: ReadOnlySyncDownTarget, Equatable {
   /// The object.
   public let objectType: String
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Throws: `SyncError` `invalidTarget` without an object.
   public init(objectType: String) throws(SyncError) {

@@ -2,7 +2,7 @@ public import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Fetches descriptions of objects and keeps them in the soup `sfdcMetadata`.
+/// A cache of descriptions of objects in the soup `sfdcMetadata`.
 ///
 /// ```swift
 /// let account = try await MetadataSyncManager(manager).fetchMetadata(forObject: "Account")
@@ -19,11 +19,11 @@ public struct MetadataSyncManager: Sendable {
     FeatureMarkers.shared.register("MD")
   }
 
-  /// The description of an object.
+  /// Returns the description of an object.
   ///
-  /// - Parameter mode: Default: the cache, and the server if it has nothing.
-  /// - Returns: nil if only the cache was read and has nothing.
-  /// - Throws: `SyncError` of the fetch if there is no cached description either, `store`.
+  /// - Parameter mode: Default: the cache, then the server if the cache has no description.
+  /// - Returns: nil if only the cache was read and has no description.
+  /// - Throws: `SyncError` of the fetch if the cache has no description, `store`.
   public func fetchMetadata(
     forObject objectType: String, mode: FetchMode = .cacheFirst
   ) async throws -> Metadata? {
@@ -32,6 +32,6 @@ public struct MetadataSyncManager: Sendable {
     ).map(Metadata.init(rawData:))
   }
 
-  /// Forgets all descriptions of this store.
+  /// Removes all cached descriptions of this store.
   public func reset() async throws { try await cache.clear() }
 }

@@ -25,7 +25,7 @@ public struct MruSyncDownTarget: SyncDownTarget, Equatable {
   public var idFieldName: String { names.id }
   public var modificationDateFieldName: String { names.modificationDate }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
   ///   - idFieldName: Empty means `Id`.

@@ -18,7 +18,7 @@ struct OlderChildren: Sendable {
 
   private var children: ChildrenInfo { trees.children }
 
-  /// What tells versions of a child apart without its fields.
+  /// The values that distinguish versions of a child without its fields.
   private struct Version {
     let parentId: String?
     /// In milliseconds since 1970; nil if there is none.
@@ -79,7 +79,7 @@ struct OlderChildren: Sendable {
     return versions
   }
 
-  /// What the device has of children, by id.
+  /// The device's versions of children, by id.
   private func versions(
     of ids: [String], in store: SmartStore
   ) async throws -> [String: Version] {

@@ -69,7 +69,7 @@ public struct ChildrenInfo: Sendable, Equatable {
   public let sobjectTypePlural: String
   /// The soup.
   public let soupName: String
-  /// The field that holds the parent's id. The soup needs an index on it.
+  /// The field with the parent's id. The soup needs an index on it.
   public let parentIdFieldName: String
   /// The id and the modification date field.
   public let names: SyncFieldNames
@@ -129,9 +129,10 @@ public struct ChildrenInfo: Sendable, Equatable {
   }
 }
 
-/// How children belong to their parents.
+/// The relationship between children and parents.
 public enum RelationshipType: String, Sendable, Hashable {
-  /// Children do not exist without their parent: the server deletes them together.
+  /// A master-detail relationship: children require their parent, and the server deletes them with
+  /// it.
   case masterDetail = "MASTER_DETAIL"
   /// Children refer to a parent, and stay when it is deleted.
   case lookup = "LOOKUP"

@@ -1,8 +1,9 @@
 public import MobileSync
 
 extension ParentChildrenSyncDownTarget: FieldBackfilling {
-  /// The fields of parents by their names, those of children behind the relationship's name and a
-  /// slash. nil if the targets differ in more than their field lists.
+  /// Returns the added fields: those of parents by their names, those of children with the
+  /// relationship's name and a slash as prefix. nil if the targets differ in more than their field
+  /// lists.
   public func addedFields(since other: ParentChildrenSyncDownTarget) -> [String]? {
     guard parent == other.parent, children == other.children,
       parentSoqlFilter == other.parentSoqlFilter, relationshipType == other.relationshipType
@@ -11,7 +12,7 @@ extension ParentChildrenSyncDownTarget: FieldBackfilling {
       + childrenFieldlist.filter { !other.childrenFieldlist.contains($0) }.map { ofChildren + $0 }
   }
 
-  /// The same target with fewer fields.
+  /// Returns the same target with fewer fields.
   public func narrowed(to fields: [String]) -> ParentChildrenSyncDownTarget {
     ParentChildrenSyncDownTarget(
       parent: parent, parentFieldlist: fields.filter { !$0.hasPrefix(ofChildren) },

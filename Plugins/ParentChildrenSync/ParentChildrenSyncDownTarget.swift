@@ -9,11 +9,11 @@ public import SalesforceSDKCore
 /// "relationshipType": "MASTER_DETAIL"}`; `parent` and `children` as ``ParentInfo`` and
 /// ``ChildrenInfo`` read them.
 ///
-/// Parents and children come with one query and go to their soups in one transaction. In mode
-/// `LEAVE_IF_CHANGED` a tree of which anything was edited here is left alone as a whole. A re-sync
-/// brings the parents that changed, with their changed children, and asks with one more request for each page
-/// of parents whether the device lacks older versions of their children, as after a parent was deleted and
-/// restored. A changed child of an unchanged parent is not seen.
+/// One query downloads parents and children, and one transaction stores them in their soups. In
+/// mode `LEAVE_IF_CHANGED`, a tree with any local edit is skipped as a whole. A re-sync downloads
+/// the parents that changed, with their changed children. For each page of parents, one more
+/// request finds older children that the device lacks, as after a parent was deleted and restored.
+/// A changed child of an unchanged parent is not detected.
 public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "parent_children", implementationName: "SFParentChildrenSyncDownTarget",
@@ -23,32 +23,33 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       "com.salesforce.androidsdk.smartsync.target.ParentChildrenSyncDownTarget",
     ])
 
-  /// How many parents a page has unless a target says otherwise, which is also the most.
+  /// The default and maximum number of parents per page.
   public static let defaultMaxBatchSize = RestRequest.maxBatchSize
 
   /// The parents.
   public let parent: ParentInfo
-  /// The fields of parents, as given; the id and the modification date come with them.
+  /// The fields of parents, as given; the id and the modification date are added.
   public let parentFieldlist: [String]
   /// The condition on parents; empty for none.
   public let parentSoqlFilter: String
   /// The children.
   public let children: ChildrenInfo
-  /// The fields of children, as given; the id and the modification date come with them.
+  /// The fields of children, as given; the id and the modification date are added.
   public let childrenFieldlist: [String]
-  /// How children belong to their parents.
+  /// The relationship between children and parents.
   public let relationshipType: RelationshipType
-  /// How many parents a page is to have; the server takes 200 to 2,000 and may give fewer.
+  /// The requested number of parents per page; the server accepts 200 to 2,000 and may return
+  /// fewer.
   public let maxBatchSize: Int
 
   public var idFieldName: String { parent.names.id }
   public var modificationDateFieldName: String { parent.names.modificationDate }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - parentSoqlFilter: What stands behind `where`, values quoted with `SOQLLiteral`.
-  ///   - maxBatchSize: Values outside of 200 to 2,000 are sent as the nearest of these.
+  ///   - parentSoqlFilter: The condition after `where`, with values quoted by `SOQLLiteral`.
+  ///   - maxBatchSize: Values are clamped to 200 to 2,000.
   public init(
     parent: ParentInfo, parentFieldlist: [String], parentSoqlFilter: String = "",
     children: ChildrenInfo, childrenFieldlist: [String], relationshipType: RelationshipType,
@@ -91,13 +92,13 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
 
   // MARK: Fetching
 
-  /// True: trees come in the order of their parents' dates.
+  /// True: trees are in the order of their parents' dates.
   public var isSortedByModificationDate: Bool { true }
 
   private var trees: TreeQuery { TreeQuery(parent: parent, children: children) }
 
-  /// The query for what changed after `maxTimeStamp`, in milliseconds since 1970; for everything if
-  /// that is not greater than 0.
+  /// Returns the query for records that changed after `maxTimeStamp`, in milliseconds since 1970;
+  /// for all records if that is not greater than 0.
   ///
   /// - Throws: `RestError` `invalidRequest` if an object has no name.
   public func query(since maxTimeStamp: Int64) throws(RestError) -> String {
@@ -127,15 +128,17 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     return query.hasAlternatives ? "(\(condition))" : condition
   }
 
-  /// Where a run stands.
+  /// The position of a run.
   public struct Cursor: Sendable, Hashable {
     fileprivate let nextRecordsURL: String
-    /// The watermark of the run, in milliseconds since 1970; not greater than 0 if it brings all children.
+    /// The watermark of the run, in milliseconds since 1970; 0 or less if the run downloads all
+    /// children.
     fileprivate let childrenSince: Int64
   }
 
-  /// What is kept once a run has been completed. Until then a parent may come for the first time after the watermark of
-  /// an interrupted run, and its children may be older than that, so all of them are fetched.
+  /// The state that is stored when a run is complete. Until then a parent may come for the first
+  /// time after the watermark of an interrupted run, and its children may be older than that, so
+  /// all of them are fetched.
   private static let completed: JSONObject = ["completed": true]
 
   public func startFetch(

@@ -2,15 +2,16 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// A target that uploads parents together with their children, each tree with a composite request of its own.
+/// A target that uploads parents together with their children, each tree with a separate composite
+/// request.
 ///
 /// JSON: `{"parent": {…}, "children": {…}, "createFieldlist": […], "updateFieldlist": […],
 /// "childrenCreateFieldlist": […], "childrenUpdateFieldlist": […], "relationshipType": "LOOKUP"}`;
 /// `parent` and `children` as ``ParentInfo`` and ``ChildrenInfo`` read them, lists optional.
 ///
-/// A tree costs one request for each 25 of its changed records, and one more with conflict detection.
-/// Children that are made together with their parent are given its id by the server; in mode
-/// `LEAVE_IF_CHANGED` a tree is uploaded only if no record of it was changed on the server.
+/// A tree costs one request for each 25 of its changed records, and one more with conflict
+/// detection. The server sets the parent's id in children that are created together with it. In
+/// mode `LEAVE_IF_CHANGED`, a tree is uploaded only if none of its records changed on the server.
 public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching,
   UnacknowledgedCreateFinding,
   ExternalIdFinding,
@@ -29,7 +30,7 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
   public let parent: ParentInfo
   /// The children.
   public let children: ChildrenInfo
-  /// How children belong to their parents.
+  /// The relationship between children and parents.
   public let relationshipType: RelationshipType
   public let fields: SyncUpFields
   public let childFields: SyncUpFields
@@ -37,13 +38,13 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
   public var idFieldName: String { parent.names.id }
   public var modificationDateFieldName: String { parent.names.modificationDate }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - createFieldlist: Fields of parents that are made; nil means those of the sync's options.
-  ///   - updateFieldlist: Fields of parents that are changed; nil means those of the sync's options.
-  ///   - childrenCreateFieldlist: Fields of children that are made; nil means the parent's id alone.
-  ///   - childrenUpdateFieldlist: Fields of children that are changed; nil as above.
+  ///   - createFieldlist: Fields of created parents; nil means those of the sync's options.
+  ///   - updateFieldlist: Fields of updated parents; nil means those of the sync's options.
+  ///   - childrenCreateFieldlist: Fields of created children; nil means only the parent's id.
+  ///   - childrenUpdateFieldlist: Fields of updated children; nil as above.
   public init(
     parent: ParentInfo, children: ChildrenInfo, relationshipType: RelationshipType,
     createFieldlist: [String]? = nil, updateFieldlist: [String]? = nil,

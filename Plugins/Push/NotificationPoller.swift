@@ -1,25 +1,27 @@
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// Requests the notifications of an account from time to time, for programs that no push service reaches (HT-72).
+/// A poller of an account's notifications, for programs that no push service reaches (HT-72).
 ///
-/// The pause is 60 seconds after news, doubles up to 15 minutes while there is none or requests fail, and varies by a fifth. A
-/// notification is delivered once in the life of a poller; one that has arrived in the second of the last request is not missed.
+/// The pause is 60 seconds after a new notification, doubles up to 15 minutes while there are none
+/// or requests fail, and varies by a fifth. A poller delivers each notification once, including
+/// those that arrive within the second of the last request.
 public struct NotificationPoller: Sendable {
-  /// How a poller behaves.
+  /// The options of a poller.
   public struct Options: Sendable {
-    /// The pause after news. Default: 60 seconds.
+    /// The pause after a new notification. Default: 60 seconds.
     public var interval: Duration = .seconds(60)
     /// The longest pause. Default: 15 minutes.
     public var longestInterval: Duration = .seconds(900)
-    /// From when on notifications are delivered. Default: nil, all that the user has not seen on the server.
+    /// The time from which notifications are delivered. Default: nil, all that the user has not
+    /// seen on the server.
     public var since: SalesforceDate?
     /// Measures the pauses. Default: the continuous clock.
     public var clock: any Clock<Duration> & Sendable = ContinuousClock()
     /// Draws the random part of a pause, 0..<1. Default: the system's generator.
     public var chance: @Sendable () -> Double = { .random(in: 0..<1) }
 
-    /// Makes options; each default stands at its property.
+    /// Creates options. Each property documents its default.
     public init() {}
   }
 
@@ -27,17 +29,18 @@ public struct NotificationPoller: Sendable {
   private let receiver: PushReceiver
   private let options: Options
 
-  /// No request brings more pages: what is older was missed for long.
+  /// The maximum number of pages per poll; older notifications are skipped.
   private static let maxPages = 20
 
-  /// Delivers the notifications of the client's account to a receiver.
+  /// Creates a poller that delivers the notifications of the client's account to a receiver.
   public init(client: RestClient, receiver: PushReceiver, options: Options = Options()) {
     self.client = client
     self.receiver = receiver
     self.options = options
   }
 
-  /// Polls until the account is logged out or the task is cancelled. Failures of requests are waited out.
+  /// Polls until the account is logged out or the task is cancelled. After a failed request, it
+  /// waits and continues.
   ///
   /// - Parameter onFailure: Called with the error of each request that fails. Default: nothing happens.
   /// - Throws: `CancellationError`.
@@ -62,7 +65,7 @@ public struct NotificationPoller: Sendable {
     }
   }
 
-  /// What has arrived since the last call, the oldest first.
+  /// The notifications since the last call, the oldest first.
   private func news(_ inbox: inout NotificationInbox) async throws -> [JSONObject] {
     var pages: [JSONSlice] = []
     var seen: Set<String> = []
@@ -85,7 +88,7 @@ public struct NotificationPoller: Sendable {
   }
 }
 
-/// Which notifications were delivered: a value without a network.
+/// The delivered notifications: a value without a network.
 struct NotificationInbox {
   private let since: SalesforceDate?
   /// The date of the newest that was taken.
@@ -93,7 +96,7 @@ struct NotificationInbox {
   /// The dates of those that were taken lately, by their ids.
   private var known: [String: SalesforceDate] = [:]
 
-  /// How much older than the newest one may be that arrives after it.
+  /// The maximum age, relative to the newest one, of a notification that arrives after it.
   private static let overlap: Int64 = 60_000
 
   init(since: SalesforceDate?) { self.since = since }
@@ -111,8 +114,9 @@ struct NotificationInbox {
   /// Whether a page with older notifications may hold one that is wanted.
   func wants(olderThan date: SalesforceDate) -> Bool { bound.map { date >= $0 } ?? true }
 
-  /// Takes what is new among notifications in any order, the oldest first. Those without an id or a date are left out. One
-  /// that has become newer, as when another user has commented, too, is new again.
+  /// Adds notifications in any order and returns the new ones, the oldest first. Notifications
+  /// without an id or a date are ignored. A notification with a newer date, such as after another
+  /// user's comment, is new again.
   mutating func take(_ notifications: [JSONSlice]) -> [JSONObject] {
     var fresh: [(date: SalesforceDate, id: String, object: JSONObject)] = []
     for notification in notifications {
@@ -121,7 +125,7 @@ struct NotificationInbox {
         known[id].map({ $0 < date }) ?? true
       else { continue }
       known[id] = date
-      // What was there before the first request counts if the user has not seen it.
+      // Notifications from before the first request count if the user has not seen them.
       guard newest != nil || since != nil || notification["seen"]?.bool != true else { continue }
       fresh.append((date, id, object))
     }

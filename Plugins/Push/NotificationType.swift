@@ -1,21 +1,21 @@
 public import SalesforceSDKCommon
 
-/// A kind of notification, with what a user can do about one (CO-143).
+/// A kind of notification, with the actions that a user can choose (CO-143).
 public struct NotificationType: Sendable, Equatable {
-  /// The platform's word for the kind.
+  /// The platform's name of the kind.
   public let type: String
   /// Its API name.
   public let apiName: String
-  /// What a person reads.
+  /// The label for users.
   public let label: String
-  /// The actions that belong together.
+  /// The groups of actions.
   public let actionGroups: [ActionGroup]
 
   /// Actions that belong together.
   public struct ActionGroup: Sendable, Equatable {
     /// The group's name.
     public let name: String
-    /// What a user can choose.
+    /// The actions that a user can choose.
     public let actions: [Action]
   }
 
@@ -25,9 +25,9 @@ public struct NotificationType: Sendable, Equatable {
     public let name: String
     /// The key with which it is invoked.
     public let actionKey: String
-    /// What a person reads.
+    /// The label for users.
     public let label: String
-    /// The platform's word for its kind.
+    /// The platform's name of its kind.
     public let type: String
   }
 
@@ -53,7 +53,7 @@ public struct NotificationType: Sendable, Equatable {
     json.map { Array($0.elements) } ?? []
   }
 
-  /// The types of a response, or of what was kept of one.
+  /// Parses the types in a response, or in its stored form.
   static func list(_ json: JSONSlice) -> [NotificationType]? {
     guard let list = json["notificationTypes"], list.kind == .array else { return nil }
     return list.elements.compactMap { NotificationType($0) }

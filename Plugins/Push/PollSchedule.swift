@@ -1,4 +1,4 @@
-/// When the list of notifications is requested next: a value without a clock (HT-72).
+/// The schedule of requests for the list of notifications: a value without a clock (HT-72).
 struct PollSchedule: Sendable {
   /// The pause after news.
   let shortest: Duration

@@ -5,7 +5,7 @@ public import SalesforceSDKCommon
 
 /// The form of push notifications: that of Apple's service or of Android's.
 public struct PushService: Sendable, Hashable, CustomStringConvertible {
-  /// The platform's word for it, such as `androidGcm`.
+  /// The platform's name of it, such as `androidGcm`.
   public let rawValue: String
 
   /// Apple's.
@@ -13,7 +13,7 @@ public struct PushService: Sendable, Hashable, CustomStringConvertible {
   /// Android's.
   public static let android = PushService(rawValue: "androidGcm")
 
-  /// The service with the platform's word; nil for a word of another.
+  /// The service with the platform's name; nil for another name.
   public init?(_ word: String) {
     guard let service = [Self.apple, .android].first(where: { $0.rawValue == word }) else {
       return nil
@@ -23,24 +23,26 @@ public struct PushService: Sendable, Hashable, CustomStringConvertible {
 
   private init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The platform's word.
+  /// The platform's name.
   public var description: String { rawValue }
 }
 
-/// Decrypts the payloads of push notifications (CO-142).
+/// A decoder of encrypted push notifications (CO-142).
 ///
-/// A sender that can submit payloads and see which of the errors came of each could work towards the secret of a recorded
-/// one, since the older padding is accepted: show errors to the receiver alone, as ``PushReceiver`` does.
+/// Never reveal the errors to the sender; ``PushReceiver`` does not. Because the older padding is
+/// accepted, a sender that can submit payloads and sees the error of each could recover the secret
+/// of a recorded payload.
 public struct PushDecoder: Sendable {
   private let key: PushKey
 
-  /// Decrypts with the key pair of the installation.
+  /// Creates a decoder with the key pair of the installation.
   public init(key: PushKey) { self.key = key }
 
-  /// The payload with its content decrypted; one that is not encrypted is returned unchanged.
+  /// Returns the payload with its content decrypted; a plaintext payload is returned unchanged.
   ///
-  /// Of Apple's form the members of the content join the payload in the place of `content`, and `alertTitle` and `alertBody` are
-  /// in `aps.alert`, too. Of Android's form `content` is the decrypted text, and `secret` is gone.
+  /// In Apple's form, the members of the content replace `content` in the payload, and `alertTitle`
+  /// and `alertBody` are in `aps.alert`, too. In Android's form, `content` is the decrypted text,
+  /// and `secret` is removed.
   ///
   /// - Throws: ``PushError`` with a number of -1001...-1012; `keyUnavailable`.
   public func decode(

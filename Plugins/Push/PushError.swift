@@ -1,6 +1,7 @@
 public import SalesforceSDKCommon
 
-/// Why a registration for push notifications or a payload failed. No token, key or content is part of it.
+/// An error of a registration for push notifications or of a payload. It never contains a token,
+/// key or content.
 public struct PushError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -39,11 +40,11 @@ public struct PushError: FieldforceError {
     public static let noToken = Code(kind: .noToken)
     /// The org or the connected app does not have push notifications (404). Enable them there, then register.
     public static let notEnabled = Code(kind: .notEnabled)
-    /// The server refused the registration, or was not reached; the cause says which.
+    /// The server refused the registration, or was not reached; see the cause.
     public static let rejected = Code(kind: .rejected)
-    /// The secret store cannot give the key pair; the cause says why. Nothing was created in its place.
+    /// The secret store cannot return the key pair; see the cause. No new key pair was created.
     public static let keyUnavailable = Code(kind: .keyUnavailable)
-    /// The registration cannot be read or kept; the cause says why.
+    /// The registration cannot be read or stored; see the cause.
     public static let storageFailed = Code(kind: .storageFailed)
     /// The types of notifications were never fetched, and cannot be fetched now.
     public static let noTypes = Code(kind: .noTypes)
@@ -73,14 +74,14 @@ public struct PushError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, and what to do.
+  /// The failure and the remedy.
   public let message: String
-  /// The error underneath.
+  /// The underlying error.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation
 
-  /// Makes an error; the last two arguments are filled in by the compiler.
+  /// Creates an error; the compiler fills in the last two arguments.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
     line: Int = #line

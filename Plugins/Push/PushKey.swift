@@ -2,19 +2,21 @@ import CryptoExtras
 import Foundation
 public import SalesforceSDKCommon
 
-/// The RSA key pair of an installation, with whose public half servers encrypt notifications (CO-141).
+/// The RSA key pair of an installation. Servers encrypt notifications with its public key (CO-141).
 ///
-/// It has 2,048 bits, is made when it is first needed, is a secret of the installation, and survives logouts.
+/// It has 2,048 bits, is created on first use, is a secret of the installation, and survives
+/// logouts.
 public struct PushKey: Sendable {
   /// The name of the secret.
   public static let secretName = SecretName(service: "com.salesforce.mobilesdk.notificationKey")
 
   private let secrets: any SecretStore
 
-  /// Keeps the key pair in a secret store.
+  /// Names the secret store of the key pair.
   public init(in secrets: some SecretStore) { self.secrets = secrets }
 
-  /// The public key in base64 of the X.509 form (SubjectPublicKeyInfo); the pair is made if there is none.
+  /// Returns the public key in base64 of the X.509 form (SubjectPublicKeyInfo); the key pair is
+  /// created if there is none.
   ///
   /// - Throws: ``PushError`` `keyUnavailable`.
   public func publicKey() throws(PushError) -> String {

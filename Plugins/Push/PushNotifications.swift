@@ -2,10 +2,11 @@ import Foundation
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// Registers a device for the push notifications of accounts, and knows their types (CO-139 to CO-143).
+/// The registrations of a device for push notifications of accounts, and the types of notifications
+/// (CO-139 to CO-143).
 ///
-/// What it knows of an account is a secret of its own. A logout of an account unregisters its device, if the manager is passed
-/// to ``takePart(in:client:)``.
+/// The registration of each account is a separate secret. After ``takePart(in:client:)``, a logout
+/// of an account unregisters its device.
 ///
 /// ```swift
 /// let push = PushNotifications(secrets: secrets)
@@ -18,7 +19,7 @@ public struct PushNotifications: Sendable {
   private let markers: FeatureMarkers
   private let now: @Sendable () -> SalesforceDate
 
-  /// Keeps registrations and the key pair in a secret store.
+  /// Stores registrations and the key pair in a secret store.
   public init(secrets: some SecretStore) {
     self.init(secrets: secrets, markers: .shared) { SalesforceDate(Date()) }
   }
@@ -37,10 +38,11 @@ public struct PushNotifications: Sendable {
 
   /// Registers a device for an account. The same device may be registered any number of times.
   ///
-  /// - Parameter additional: Fields of the app's own; those of the platform win.
-  /// - Returns: The registration, which is kept.
-  /// - Throws: ``PushError`` `noToken` before anything is sent; `notEnabled` if the org has no push notifications, which is kept,
-  ///   too; `rejected`, `keyUnavailable`, `storageFailed`. `CancellationError`.
+  /// - Parameter additional: Additional fields of the app; fields of the platform take precedence.
+  /// - Returns: The stored registration.
+  /// - Throws: ``PushError`` `noToken` before anything is sent; `notEnabled` if the org has no push
+  ///   notifications, which is stored, too; `rejected`, `keyUnavailable`, `storageFailed`.
+  ///   `CancellationError`.
   @discardableResult
   public func register(
     _ device: PushDevice, account: UserAccount, client: RestClient, additional: JSONObject = [:]
@@ -88,7 +90,7 @@ public struct PushNotifications: Sendable {
     return registration
   }
 
-  /// What is known of an account's device; nil if it is not registered.
+  /// Returns the registration of an account's device; nil if it is not registered.
   ///
   /// - Throws: ``PushError`` `storageFailed`.
   public func registration(of identity: UserAccountIdentity) throws(PushError) -> PushRegistration?
@@ -111,10 +113,11 @@ public struct PushNotifications: Sendable {
     return true
   }
 
-  /// Takes the device of an account off the server, and forgets it and the types. Whatever the server responds, it is done.
+  /// Unregisters the device of an account on the server, and removes the registration and the
+  /// types. The local data is removed whatever the server responds.
   ///
   /// - Returns: Whether the server removed it; nil if there was nothing to remove.
-  /// - Throws: ``PushError`` `storageFailed` if it could not be forgotten.
+  /// - Throws: ``PushError`` `storageFailed` if the local data could not be removed.
   @discardableResult
   public func unregister(
     _ identity: UserAccountIdentity, client: RestClient
@@ -134,9 +137,9 @@ public struct PushNotifications: Sendable {
     return isRemoved
   }
 
-  /// Has every logout unregister the account's device first, as long as its tokens are good.
+  /// Makes every logout unregister the account's device first, while its tokens are valid.
   ///
-  /// - Parameter client: Makes a client of an account.
+  /// - Parameter client: Creates the client of an account.
   public func takePart(
     in accounts: UserAccountManager, client: @escaping @Sendable (UserAccount) -> RestClient
   ) async {
@@ -145,7 +148,8 @@ public struct PushNotifications: Sendable {
 
   // MARK: Types and actions
 
-  /// The types of notifications of an account: from the server, else those that were fetched last.
+  /// Returns the types of notifications of an account: from the server, otherwise those that were
+  /// fetched last.
   ///
   /// - Throws: ``PushError`` `noTypes` if there are neither; `storageFailed`; `CancellationError`.
   public func types(account: UserAccount, client: RestClient) async throws -> [NotificationType] {
@@ -177,9 +181,9 @@ public struct PushNotifications: Sendable {
     return types
   }
 
-  /// Does what a notification offers.
+  /// Invokes an action of a notification.
   ///
-  /// - Returns: What the server says about it.
+  /// - Returns: The server's message.
   /// - Throws: As `RestClient.send(_:)`; `notFound` if there is no such notification or action.
   public func invoke(
     action key: String, notification id: String, client: RestClient

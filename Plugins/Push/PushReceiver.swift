@@ -2,27 +2,28 @@ public import SalesforceSDKCommon
 
 /// A notification that has arrived, decrypted.
 public struct PushNotification: Sendable, Equatable {
-  /// Where it came from.
+  /// The source of a notification.
   public struct Source: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case polled, relayed }
     private let kind: Kind
     /// The server's list of notifications, which was requested.
     public static let polled = Source(kind: .polled)
-    /// A companion that passed on what a push service sent.
+    /// A companion that forwarded a payload of a push service.
     public static let relayed = Source(kind: .relayed)
 
     /// The name of the source.
     public var description: String { kind.rawValue }
   }
 
-  /// What the server sent, with the content decrypted.
+  /// The server's payload, with the content decrypted.
   public let payload: JSONObject
-  /// Whether the program was in the foreground; false if the person opened it from the notification.
+  /// Whether the program was in the foreground; false if the user opened it from the notification.
   public let isForeground: Bool
-  /// Where it came from.
+  /// The source of the notification.
   public let source: Source
 
-  /// The payload with `payload` and `foreground` next to its members, the form that pages of hybrid apps know (HT-13).
+  /// The payload with `payload` and `foreground` next to its members, the form that pages of hybrid
+  /// apps expect (HT-13).
   public var hybridMessage: JSONObject {
     var message = payload
     message["payload"] = .object(payload)
@@ -31,7 +32,7 @@ public struct PushNotification: Sendable, Equatable {
   }
 }
 
-/// The one place where notifications arrive, whatever brings them.
+/// The receiver of notifications from all sources.
 public struct PushReceiver: Sendable {
   private let decoder: PushDecoder
   private let deliver: @Sendable (PushNotification) async -> Void

@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 public struct PushDevice: Sendable, Hashable {
   /// The device token of the service.
   public var token: String
-  /// Whose token it is.
+  /// The push service of the token.
   public var service: PushService
   /// The application's id with that service.
   public var bundle: String
@@ -22,19 +22,19 @@ public struct PushDevice: Sendable, Hashable {
   }
 }
 
-/// What the server knows of a device for one account.
+/// The registration of a device for one account on the server.
 public struct PushRegistration: Sendable, Equatable {
   /// The device.
   public let device: PushDevice
   /// The id of the record on the server; nil if the org has no push notifications.
   public let deviceId: String?
-  /// When it was registered last.
+  /// The time of the last registration.
   public let date: SalesforceDate
 
   /// Whether the org has push notifications.
   public var isEnabled: Bool { deviceId != nil }
 
-  /// Makes a registration.
+  /// Creates a registration.
   init(device: PushDevice, deviceId: String?, date: SalesforceDate) {
     self.device = device
     self.deviceId = deviceId
@@ -53,7 +53,7 @@ public struct PushRegistration: Sendable, Equatable {
       date: SalesforceDate(milliseconds: date))
   }
 
-  /// What stands in the place of an id where the org has no push notifications.
+  /// The placeholder for an id if the org has no push notifications.
   static let notEnabled = "not_enabled"
 
   var json: JSONObject {
@@ -65,23 +65,24 @@ public struct PushRegistration: Sendable, Equatable {
   }
 }
 
-/// When a device is registered again by itself (CO-139).
+/// The policy for renewing a registration (CO-139).
 public struct PushRenewal: Sendable, Hashable {
   private enum Kind: Hashable { case never, always, after(Duration) }
   private let kind: Kind
 
   /// Never.
   public static let disabled = PushRenewal(kind: .never)
-  /// Whenever the app comes to the foreground, or a program starts.
+  /// Renews when the app enters the foreground, or the program starts.
   public static let onForeground = PushRenewal(kind: .always)
-  /// When the last registration is so old.
+  /// Renews when the last registration is older than the interval.
   public static func every(_ interval: Duration) -> PushRenewal {
     PushRenewal(kind: .after(interval))
   }
-  /// When the last registration is 6 days old.
+  /// Renews when the last registration is 6 days old.
   public static let periodic = every(.seconds(6 * 86_400))
 
-  /// Whether a registration is to be renewed. Where the org has no push notifications, only a person's call asks again.
+  /// Whether a registration is due for renewal. If the org has no push notifications, only an
+  /// explicit registration sends a request.
   func isDue(_ registration: PushRegistration, now: SalesforceDate) -> Bool {
     guard registration.isEnabled else { return false }
     switch kind {

@@ -19,29 +19,29 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
       "com.salesforce.androidsdk.smartsync.target.RefreshSyncDownTarget",
     ])
 
-  /// How many ids a request names at most, which is also the default.
+  /// The maximum number of ids per request, which is also the default.
   public static let maxCountIdsPerSoql = SOQLLiteral.maxIds
 
-  /// The soup whose records are refreshed; the sync's own soup as a rule.
+  /// The soup whose records are refreshed; usually the sync's own soup.
   public let soupName: String
   /// The object.
   public let objectType: String
   /// The fields to download, as given; the id and the modification date are added.
   public let fieldlist: [String]
-  /// How many ids a request names.
+  /// The number of ids per request.
   public let countIdsPerSoql: Int
   /// Whether a re-sync compares with the oldest date of each group of records instead of the newest.
   ///
-  /// With the newest date a record is missed that is older here than others of its group and was
-  /// changed on the server before that date; with the oldest one, records come again that have not
-  /// changed.
+  /// With the newest date, the re-sync misses a record whose local version is older than others of
+  /// its group and that changed on the server before that date. With the oldest date, it downloads
+  /// unchanged records again.
   public let comparesOldestDate: Bool
   private let names: SyncFieldNames
 
   public var idFieldName: String { names.id }
   public var modificationDateFieldName: String { names.modificationDate }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
   ///   - countIdsPerSoql: Values outside of 1 to 500 mean 500.
@@ -64,7 +64,7 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
       ])
   }
 
-  /// Also reads the count under `coundIdsPerSoql`, as it was once written.
+  /// Also reads the count under the misspelled key `coundIdsPerSoql` of earlier versions.
   public init(configuration: JSONObject) throws(SyncError) {
     soupName = try configuration.requiredSyncText("soupName")
     objectType = try configuration.requiredSyncObjectType()
@@ -90,7 +90,7 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
 
   // MARK: Fetching
 
-  /// Where a run stands.
+  /// The position of a run.
   public struct Cursor: Sendable {
     /// The greatest id that was requested.
     let lastId: String
@@ -114,8 +114,8 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
     try await page(after: cursor, totalSize: nil, in: context)
   }
 
-  /// The records behind an id, in the order of ids: a record that the app removes in between shifts
-  /// nothing.
+  /// The records after an id, in the order of ids, so that a record that the app removes in between
+  /// does not shift the pages.
   private func page(
     after cursor: Cursor, totalSize: Int?, in context: SyncContext
   ) async throws -> SyncPage<Cursor>? {

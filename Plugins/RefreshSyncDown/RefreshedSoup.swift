@@ -19,7 +19,7 @@ struct RefreshedSoup: Sendable {
   private var isOnServer: String {
     "\(id) > ? AND (\(id) < '\(SyncKeys.localIdPrefix)' OR \(id) >= '\(Self.afterLocalIds)')"
   }
-  /// What follows all texts that begin with the prefix of local ids: its last character raised by
+  /// The text after all texts that begin with the prefix of local ids: its last character raised by
   /// one.
   private static var afterLocalIds: String {
     var text = SyncKeys.localIdPrefix.unicodeScalars
@@ -27,7 +27,7 @@ struct RefreshedSoup: Sendable {
     return String(text)
   }
 
-  /// How many records the server may know.
+  /// The number of records that the server may have.
   func count(in store: SmartStore) async throws -> Int {
     let spec = try QuerySpec.buildSmartQuerySpec(
       smartSql: "SELECT count(*) FROM {\(soupName)} WHERE \(isOnServer)", pageSize: 1)

@@ -1,8 +1,8 @@
 public import MobileSync
 
 extension SoqlSyncDownTarget: FieldBackfilling {
-  /// The fields that the query selects and the other's does not. nil if another clause differs, or if a
-  /// query selects more than names.
+  /// Returns the fields that this query selects and the other does not. nil if another clause
+  /// differs, or if a query selects more than names.
   public func addedFields(since other: SoqlSyncDownTarget) -> [String]? {
     var mine = SOQLMutator(query)
     var theirs = SOQLMutator(other.query)
@@ -16,7 +16,7 @@ extension SoqlSyncDownTarget: FieldBackfilling {
     return fields.filter { !old.contains($0) }
   }
 
-  /// The same query with fewer fields.
+  /// Returns the same query with fewer fields.
   public func narrowed(to fields: [String]) throws -> SoqlSyncDownTarget {
     var narrow = SOQLMutator(query)
     narrow.replaceSelectFields(

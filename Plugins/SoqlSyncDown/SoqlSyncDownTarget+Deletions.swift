@@ -4,7 +4,7 @@ import SalesforceSDKCore
 
 extension SoqlSyncDownTarget: DeletionListing {
   private static let minute: Int64 = 60_000
-  /// How far back the platform knows deletions, less an hour for the time of the request.
+  /// The time for which the platform keeps deletions, minus an hour for the time of the request.
   private static let reach: Int64 = (30 * 24 - 1) * 60 * minute
 
   /// Whether the target brings all records that meet its condition, so that they can be counted.
@@ -14,15 +14,15 @@ extension SoqlSyncDownTarget: DeletionListing {
       && !["group by", "having", "limit", "offset", "with"].contains(where: soql.has)
   }
 
-  /// The platform cuts both ends of the window to the minute, keeps 30 days, and says up to when its response is
-  /// complete: that may be some minutes ago.
+  /// The platform truncates both ends of the window to minutes, keeps deletions for 30 days, and
+  /// returns the time up to which its response is complete, which may be some minutes ago.
   public func deletions(
     since start: Int64, in context: SyncContext
   ) async throws -> SyncDeletions? {
     guard isCountable, let object = SOQLMutator(query).objectName,
       let now = try await context.serverTime(), start > now - Self.reach, start <= now
     else { return nil }
-    // The end may be in the future: the response says up to when it is complete.
+    // The end may be in the future: the response contains the time up to which it is complete.
     let window = (
       start / Self.minute * Self.minute, (now / Self.minute + 24 * 60) * Self.minute
     )

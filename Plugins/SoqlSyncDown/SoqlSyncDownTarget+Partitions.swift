@@ -18,7 +18,7 @@ extension SoqlSyncDownTarget: PartitionedSyncDownTarget {
       ? "The query ends in words behind its last clause, such as 'for view'." : nil
   }
 
-  /// The query that gives the records of a range, in the order of their ids.
+  /// Returns the query for the records of a range, in the order of their ids.
   public func query(in range: SyncIdRange) -> String {
     var ranged = SOQLMutator(query)
     let conditions = [
@@ -59,7 +59,7 @@ extension SoqlSyncDownTarget: PartitionedSyncDownTarget {
       requestsLeft: Self.requestsLeft(response))
   }
 
-  /// What the platform's header `Sforce-Limit-Info` says, as in `api-usage=18/15000`.
+  /// The values of the platform's header `Sforce-Limit-Info`, such as `api-usage=18/15000`.
   private static func requestsLeft(_ response: RestResponse) -> Int? {
     guard let name = HTTPField.Name("Sforce-Limit-Info"), let text = response.headers[name],
       let usage = text.firstMatch(of: /api-usage=(\d+)\/(\d+)/),

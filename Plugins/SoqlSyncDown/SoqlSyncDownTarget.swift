@@ -7,11 +7,12 @@ import SalesforceSDKCore
 /// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000, "partitions": 4, "partitionsFrom": 20000,
 /// "deletionsFrom": 6000}`, `query` required.
 ///
-/// The query is completed when the target is made: the id and the modification date field are
-/// selected, and records are ordered by the latter, unless the query says otherwise. So records
-/// arrive in the order of their changes, oldest first, and an interrupted run resumes at its page.
+/// The target completes the query when it is created: it selects the id and the modification date,
+/// and orders records by that date, unless the query has another order. So records arrive in the
+/// order of their changes, oldest first, and an interrupted run resumes at its page.
 ///
-/// The first download of many records comes in several ranges of ids side by side, see ``PartitionedSyncDownTarget``.
+/// The first download of many records uses several ranges of ids in parallel, see
+/// ``PartitionedSyncDownTarget``.
 ///
 /// ```swift
 /// let target = try SoqlSyncDownTarget(query: "select Name from Account limit 100")
@@ -26,22 +27,23 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
       "com.salesforce.androidsdk.smartsync.target.SoqlSyncDownTarget",
     ])
 
-  /// How many records a page has unless a target says otherwise, which is also the most.
+  /// The default and maximum number of records per page.
   public static let defaultMaxBatchSize = RestRequest.maxBatchSize
 
-  /// How many ranges of ids a first download has unless a target says otherwise. A user of the platform may have ten
-  /// query results open at the same time.
+  /// The default number of ranges of a first download. A user of the platform may have ten query
+  /// results open at the same time.
   public static let defaultPartitions = 4
-  /// From how many records on a first download is split unless a target says otherwise.
+  /// The default of the minimum number of records for splitting a first download.
   public static let defaultPartitionsFrom = 20_000
-  /// From how many local records on ghosts are found by what was deleted, unless a target says otherwise.
+  /// The default of the minimum number of local records for finding ghosts by the list of
+  /// deletions.
   public static let defaultDeletionsFrom = 6_000
 
   /// The completed query.
   public let query: String
-  /// How many records a page is to have; the server takes 200 to 2,000.
+  /// The requested number of records per page; the server accepts 200 to 2,000.
   public let maxBatchSize: Int
-  /// How many ranges of ids a first download has, from 1 (it is not split) to 10.
+  /// The number of ranges of a first download, from 1 (it is not split) to 10.
   public let partitions: Int
   /// From how many records on a first download is split.
   public let partitionsFrom: Int
@@ -50,20 +52,21 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   public let idFieldName: String
   public let modificationDateFieldName: String
   public let isSortedByModificationDate: Bool
+  /// True: each query has a condition on the date.
+  public var fetchesOnlyChanges: Bool { true }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - query: The query; it is completed. What it selects in sub-selects is stored as it comes,
-  ///     and only the first page of each.
-  ///   - maxBatchSize: A page's size. Values outside of 200 to 2,000 are sent as the nearest of
-  ///     these.
+  ///   - query: The query, which is completed. The first page of each sub-select is stored as it is
+  ///     received.
+  ///   - maxBatchSize: The page size. Values are clamped to 200 to 2,000.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
-  ///   - partitions: See ``partitions-swift.property``; values outside of 1 to 10 mean the nearest of these.
+  ///   - partitions: See ``partitions-swift.property``; values are clamped to 1 to 10.
   ///   - partitionsFrom: See ``partitionsFrom-swift.property``.
   ///   - deletionsFrom: See ``deletionsFrom-swift.property``.
-  /// - Throws: `SyncError` `invalidTarget` if the query is empty or is no query.
+  /// - Throws: `SyncError` `invalidTarget` if the query is empty or not a query.
   public init(
     query: String, maxBatchSize: Int = defaultMaxBatchSize,
     idFieldName: String = SyncKeys.defaultIdField,
@@ -115,7 +118,7 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
         ?? Self.defaultDeletionsFrom)
   }
 
-  /// The platform's keys; ours only if they are not the defaults.
+  /// The platform's keys, and the keys of this package if they differ from the defaults.
   public var configuration: JSONObject {
     var json: JSONObject = [
       "query": .string(query), "maxBatchSize": .integer(Int64(maxBatchSize)),
@@ -132,8 +135,8 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
 
   // MARK: Fetching
 
-  /// The query that gives only what changed after `maxTimeStamp`, in milliseconds since 1970; the
-  /// whole query if that is not greater than 0.
+  /// Returns the query for records that changed after `maxTimeStamp`, in milliseconds since 1970;
+  /// the whole query if that is not greater than 0.
   public func query(since maxTimeStamp: Int64) -> String {
     guard maxTimeStamp > 0 else { return query }
     var changed = SOQLMutator(query)
@@ -159,9 +162,9 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
 
   // MARK: Ghosts
 
-  /// The query that gives the ids of all records that the target brings.
+  /// The query for the ids of all records that the target downloads.
   ///
-  /// The order counts only where a limit cuts records off.
+  /// It has an order only if a limit cuts records off.
   public var remoteIdsQuery: String {
     var ids = SOQLMutator(query)
     ids.replaceSelectFields(idFieldName)

@@ -6,10 +6,9 @@ import SalesforceSDKCore
 ///
 /// JSON: `{"type": "sosl", "query": "FIND {…} …"}`.
 ///
-/// A search is one request and has one page. Each run downloads all of its results. Records that were
-/// written a moment ago may not be found yet. It should return the id and the modification
-/// date of every object: without the id a record cannot be stored, without the date the sync has no
-/// watermark.
+/// A search is one request with one page, and each run downloads all of its results. Recently
+/// written records may not be found yet. Return the id and the modification date of every object:
+/// without the id, a record cannot be stored; without the date, the sync has no watermark.
 public struct SoslSyncDownTarget: SyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "sosl", implementationName: "SFSoslSyncDownTarget",
@@ -25,10 +24,10 @@ public struct SoslSyncDownTarget: SyncDownTarget, Equatable {
   public var idFieldName: String { names.id }
   public var modificationDateFieldName: String { names.modificationDate }
 
-  /// Makes a target.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - query: The search, such as `SOSLBuilder` makes.
+  ///   - query: The search, for example from `SOSLBuilder`.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
   /// - Throws: `SyncError` `invalidTarget` if there is no search.
@@ -61,7 +60,7 @@ public struct SoslSyncDownTarget: SyncDownTarget, Equatable {
     _ cursor: Never, in context: SyncContext
   ) async throws -> SyncPage<Never>? {}
 
-  /// The ids that the same search finds now.
+  /// Returns the ids that the same search finds now.
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? {
@@ -69,7 +68,8 @@ public struct SoslSyncDownTarget: SyncDownTarget, Equatable {
       of: try await found(in: context), in: names.id, from: .search(query))
   }
 
-  /// What the search finds: `{"searchRecords": […]}`, or a list alone, as old versions return it.
+  /// The results of the search: `{"searchRecords": […]}`, or a list alone, as old versions return
+  /// it.
   private func found(in context: SyncContext) async throws -> [JSONSlice] {
     let request = RestRequest.search(query)
     let json = try await context.json(for: request)

@@ -15,9 +15,9 @@ import SoslSyncDown
 
 /// The registration of all targets of the package.
 public enum StandardSyncTargets: Sendable {
-  /// Registers all of them; the collection target is the default for syncs up.
+  /// Registers all standard targets. The collection target is the default for syncs up.
   ///
-  /// - Throws: `SyncError` `duplicateTarget` if one of their names is taken.
+  /// - Throws: `SyncError` `duplicateTarget` if one of their names is already registered.
   public static func register(into registry: SyncTargetRegistry) throws {
     try registry.register(SoqlSyncDownTarget.self)
     try registry.register(SoslSyncDownTarget.self)

@@ -17,7 +17,7 @@ public final class Device: Sendable {
   public let store: SmartStore
   public let events = InMemoryEventStore()
   public let registry: SyncTargetRegistry
-  /// The field that holds the ids of the soups' records.
+  /// The field with the ids of the soups' records.
   public let idField: String
   private let folder: TemporaryFolder
   private let sender: any SyncRequestSender
@@ -38,11 +38,11 @@ public final class Device: Sendable {
     self.now = now
   }
 
-  /// Makes a device with an empty soup.
+  /// Creates a device with an empty soup.
   ///
   /// - Parameters:
-  ///   - idField: The id field of the targets that are to work with it, as the org gives it.
-  ///   - sender: What sends its requests. Default: the org itself.
+  ///   - idField: The id field of the targets to test, as in the org.
+  ///   - sender: Sends its requests. Default: the org itself.
   ///   - now: Its clock, in milliseconds since 1970. Default: this machine's.
   public static func open(
     _ org: InMemoryOrg, idField: String = SyncKeys.defaultIdField,
@@ -80,43 +80,45 @@ public final class Device: Sendable {
     return manager
   }
 
-  /// Ends the process without warning, if one runs, and starts another on the same store.
+  /// Simulates the end of the process, if one is running, and starts another on the same store.
   @discardableResult
   public func restartProcess() async throws -> SyncManager {
     if let old = current.withLock({ $0 }) { await old.close() }
     let manager = try await SyncManager(
       store: store, sender: sender, userId: "005000000000001AAA", registry: registry,
-      environment: SyncEnvironment(now: now, events: events))
+      environment: SyncEnvironment(
+        now: now, events: events, wait: { [org] in org.advanceClock(by: $0) },
+        instant: { [start = ContinuousClock.now] in start }))
     current.withLock { $0 = manager }
     return manager
   }
 
   // MARK: What an app does
 
-  /// All rows, by entry id.
+  /// Returns all entries, by entry id.
   public func rows(in soup: String = soup) async throws -> [JSONValue] {
     try await store.query(
       using: .buildAllQuerySpec(soupName: soup, orderPath: "_soupEntryId", pageSize: 100_000))
   }
 
-  /// The row with this id.
+  /// Returns the entry with this id.
   public func row(_ id: String, in soup: String = soup) async throws -> JSONValue? {
     try await row(idField, id, in: soup)
   }
 
-  /// The row whose field has this value.
+  /// Returns the entry whose field has this value.
   public func row(
     _ field: String, _ value: String, in soup: String = soup
   ) async throws -> JSONValue? {
     try await rows(in: soup).first { $0[field]?.string == value }
   }
 
-  /// The rows that are dirty.
+  /// Returns the dirty entries.
   public func dirtyRows(in soup: String = soup) async throws -> [JSONValue] {
     try await rows(in: soup).filter { $0[SyncKeys.local]?.bool == true }
   }
 
-  /// Takes records of the org into the soup as a sync down would, without a request.
+  /// Writes records of the org into the soup as a sync down would, without a request.
   public func download(_ ids: [String], type: String = "Account", into soup: String = soup)
     async throws
   {
@@ -141,7 +143,7 @@ public final class Device: Sendable {
     }
   }
 
-  /// Makes records offline.
+  /// Creates records offline.
   public func create(
     _ all: [JSONObject], type: String = "Account", in soup: String = soup
   ) async throws {
@@ -160,7 +162,7 @@ public final class Device: Sendable {
     try await change(idField, .string(id), SyncKeys.locallyUpdated, fields, in: soup)
   }
 
-  /// As ``edit(_:_:in:)``, by the row's own number, which a record keeps when the server gives it an id.
+  /// As ``edit(_:_:in:)``, by entry id, which a record keeps when it gets the server's id.
   public func edit(
     entry entryId: Int64, _ fields: JSONObject, in soup: String = soup
   ) async throws {

@@ -57,7 +57,8 @@ extension InMemoryOrg.State {
     }
   }
 
-  /// What was deleted in a window of time, as the platform tells it: by the minute, of the last 30 days.
+  /// The deletions in a window of time, as the platform lists them: in whole minutes, of the last
+  /// 30 days.
   private func deletions(of type: String, _ request: InMemoryOrg.Request) -> RestResponse {
     let minute: Int64 = 60_000
     let now = clock + queryTime

@@ -2,8 +2,8 @@ public import SalesforceSDKCommon
 import Synchronization
 
 extension InMemoryOrg {
-  /// Relates two objects: a record of `child` belongs to the one of `parent` whose id its `field`
-  /// holds.
+  /// Relates two objects: a record of `child` belongs to the record of `parent` whose id is in its
+  /// `field`.
   ///
   /// - Parameters:
   ///   - name: The relationship's name in a sub-select, such as `Contacts`.
@@ -17,13 +17,13 @@ extension InMemoryOrg {
     }
   }
 
-  /// The ids of the records that the user has seen last.
+  /// Sets the ids of the records that the user viewed last.
   public func setRecent(_ ids: [String]) { state.withLock { $0.recent = ids } }
 
-  /// The ids of the records that every search finds.
+  /// Sets the ids of the records that every search finds.
   public func setFound(_ ids: [String]) { state.withLock { $0.found = ids } }
 
-  /// The ids in the briefcase, by object, and how many of them a page has.
+  /// Sets the ids in the briefcase, by object, and their number per page.
   public func setBriefcase(_ ids: [String: [String]], pageSize: Int = 2_000) {
     state.withLock {
       $0.briefcase = ids
@@ -31,15 +31,15 @@ extension InMemoryOrg {
     }
   }
 
-  /// How many children a record of a query's page has at most.
+  /// Sets the maximum number of children of a record on a query's page.
   public func setChildPageSize(_ size: Int) { state.withLock { $0.childPageSize = size } }
 
   /// Handles requests to an endpoint of your own.
   ///
   /// - Parameters:
-  ///   - line: What method and path begin with, such as `GET /services/apexrest/orders`.
-  ///   - respond: Returns status and body. It may read and change records with the given ``Records``,
-  ///     which is the org's own at that moment.
+  ///   - line: The prefix of method and path, such as `GET /services/apexrest/orders`.
+  ///   - respond: Returns status and body. It may read and change the org's records with the given
+  ///     ``Records``.
   public func respond(
     to line: String,
     with respond: @escaping @Sendable (inout Records, Request) throws -> (Int, JSONValue)
@@ -53,19 +53,19 @@ extension InMemoryOrg {
     state.withLock { $0.custom.append(custom) }
   }
 
-  /// The org's records, in the hands of an endpoint of a test.
+  /// Access to the org's records for a test's endpoint.
   public struct Records: Sendable {
     var state: State
 
-    /// All records of a type, by id.
+    /// Returns all records of a type, by id.
     public func all(_ type: String) -> [JSONObject] {
       (state.objects[type] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The record with this id.
+    /// Returns the record with this id.
     public func record(_ type: String, _ id: String) -> JSONObject? { state.objects[type]?[id] }
 
-    /// Makes a record and gives its id.
+    /// Creates a record and returns its id.
     public mutating func create(_ type: String, _ fields: JSONObject) -> String {
       state.create(type, fields)
     }
@@ -81,7 +81,7 @@ extension InMemoryOrg {
 }
 
 extension InMemoryOrg.State {
-  /// What every search finds.
+  /// The results of every search.
   func search() -> JSONValue {
     let records = found.compactMap { id in objects.values.compactMap { $0[id] }.first }
     return ["searchRecords": .array(records.map { .object($0) })]

@@ -163,7 +163,7 @@ extension InMemoryOrg.State {
     return success(createAsUser(type, record))
   }
 
-  /// Makes a record for the user whose device it is.
+  /// Creates a record for the user whose device it is.
   private mutating func createAsUser(_ type: String, _ record: JSONObject) -> String {
     let id = create(type, record)
     objects[type]?[id]?["CreatedById"] = "005000000000001AAA"

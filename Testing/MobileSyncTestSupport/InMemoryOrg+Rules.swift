@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 import Synchronization
 
-// What an org of the platform does with records besides storing them.
+// Rules that an org of the platform applies to records.
 extension InMemoryOrg {
   /// A record that was created, updated, deleted or restored.
   public struct Change: Sendable {
@@ -21,7 +21,7 @@ extension InMemoryOrg {
     let id: String
     let fields: JSONObject
 
-    /// Describes the update of a record; without fields it moves the modification date alone.
+    /// Describes the update of a record; without fields it changes only the modification date.
     public init(_ type: String, _ id: String, _ fields: JSONObject = [:]) {
       self.type = type
       self.id = id
@@ -29,19 +29,19 @@ extension InMemoryOrg {
     }
   }
 
-  /// Changes the values of each record before it is stored, as an org does that trims texts, formats
+  /// Changes the values of each record before it is stored, like an org that trims texts, formats
   /// phone numbers and rounds numbers. Default: values are stored as they were sent.
   ///
-  /// - Parameter body: Is called with the object type and the fields that are created or updated. nil
-  ///   ends the changes.
+  /// - Parameter body: Called with the object type and the created or updated fields. nil ends the
+  ///   changes.
   public func changeValuesOnSaving(_ body: (@Sendable (String, inout JSONObject) -> Void)?) {
     state.withLock { $0.saving = body }
   }
 
   /// Runs a flow after each change of a record by any user. Default: none.
   ///
-  /// - Parameter flow: Returns the updates that follow. Each of them moves the record's modification date,
-  ///   none starts the flow again, and those of missing records are ignored. nil ends the flow.
+  /// - Parameter flow: Returns the resulting updates. Each changes the record's modification date
+  ///   and does not run the flow again; updates of missing records are ignored. nil ends the flow.
   public func runAfterChanges(_ flow: (@Sendable (Change) -> [FlowUpdate])?) {
     state.withLock { $0.flow = flow }
   }
@@ -50,7 +50,7 @@ extension InMemoryOrg {
   /// deleted with it. Does nothing if the record is not in the recycle bin.
   public func undelete(_ id: String) { state.withLock { $0.restore(id) } }
 
-  /// The deleted records of a type that ``undelete(_:)`` restores, by id.
+  /// Returns the deleted records of a type that ``undelete(_:)`` restores, by id.
   public func deletedRecords(_ type: String) -> [JSONObject] {
     state.withLock { state in
       state.bin.sorted { $0.key < $1.key }.map(\.value)

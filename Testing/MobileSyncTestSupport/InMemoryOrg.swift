@@ -7,30 +7,30 @@ import Synchronization
 /// A server for tests of sync: records in memory, the platform's responses, and a log of every
 /// request.
 ///
-/// It knows queries with one level of children, `and`, `>`, `>=`, `<`, `<=`, `=`, `in` and one order, `count`, `min`
-/// and `max`, paging,
-/// single records, the deleted records of an object, the collection and the composite resource, bulk jobs, recent items, descriptions, layouts
-/// and briefcases; for everything else a test provides responses. It refuses what the platform
-/// refuses: more than 200 records, `attributes` that do not come first, names that are missing or
-/// have more than 255 characters, lookups that point nowhere, references to ids that it did not give.
+/// It supports queries with one level of children, `and`, `>`, `>=`, `<`, `<=`, `=`, `in` and one
+/// order, `count`, `min` and `max`, paging, single records, the deleted records of an object, the
+/// collection and the composite resource, bulk jobs, recent items, descriptions, layouts and
+/// briefcases; for everything else, a test provides responses. It refuses, as the platform does:
+/// more than 200 records, `attributes` that do not come first, names that are missing or have more
+/// than 255 characters, lookups to missing records, and references to ids that it did not assign.
 public final class InMemoryOrg: SyncRequestSender {
-  /// What happens to one request.
+  /// The handling of one request.
   public enum Intervention: Sendable {
-    /// It is handled as usual.
+    /// The request is handled as usual.
     case none
     /// The connection fails before the server sees it.
     case unreachable
     /// The server processes the request and the response is lost.
     case dropResponse
-    /// The server responds, and null stands wherever an id stood as a value.
+    /// The server responds, with null in place of every id that is a value.
     case withoutIds
     /// The server processes the request, and the response ends in the middle of its body.
     case cutBody
-    /// The response is another one.
+    /// The server returns this response instead.
     case response(status: Int, body: String)
   }
 
-  /// A request as it came.
+  /// A request as the org received it.
   public struct Request: Sendable {
     /// Method and path, such as `POST /{v}/composite/sobjects`.
     public let line: String
@@ -40,10 +40,15 @@ public final class InMemoryOrg: SyncRequestSender {
     public let headers: [String: String]
     /// The body as text.
     public let body: String
-    /// The mark in the user agent.
+    /// The qualifier in the user agent.
     public let qualifier: String?
 
-    /// How often a text stands in the body.
+    /// Whether it reads records: also the retrieval by ids in a body, whose path names an object.
+    var isQuery: Bool {
+      line.hasPrefix("GET ") || line.hasPrefix("POST ") && line.contains("/composite/sobjects/")
+    }
+
+    /// Returns the number of occurrences of a text in the body.
     public func count(of text: String) -> Int { body.ranges(of: text).count }
   }
 
@@ -65,7 +70,7 @@ public final class InMemoryOrg: SyncRequestSender {
   struct State: Sendable {
     var objects: [String: [String: JSONObject]] = [:]
     var deleted: Set<String> = []
-    /// When records were deleted, by id.
+    /// The times at which records were deleted, by id.
     var deletionDates: [String: Int64] = [:]
     /// The fields with which records were created, by id.
     var originals: [String: JSONObject] = [:]
@@ -95,9 +100,9 @@ public final class InMemoryOrg: SyncRequestSender {
 
   let state = Mutex(State())
 
-  /// Makes an org without records.
+  /// Creates an org without records.
   ///
-  /// - Parameter idField: A field in which records have their ids besides `Id`.
+  /// - Parameter idField: A field with the record's id, in addition to `Id`.
   public init(idField: String = SyncKeys.defaultIdField) {
     state.withLock { $0.idField = idField }
   }
@@ -110,17 +115,17 @@ public final class InMemoryOrg: SyncRequestSender {
   /// Methods and paths of every request so far.
   public var lines: [String] { requests.map(\.line) }
 
-  /// Forgets the requests.
+  /// Clears the log of requests.
   public func forgetRequests() { state.withLock { $0.requests = [] } }
 
-  /// How many records a page has.
+  /// The number of records per page.
   public var pageSize: Int {
     get { state.withLock { $0.pageSize } }
     set { state.withLock { $0.pageSize = newValue } }
   }
 
-  /// Decides, by number and content, what happens to each request; it may wait or do other things
-  /// first.
+  /// Sets a closure that decides, by number and content, how each request is handled. It may wait
+  /// or do other work first.
   public func intervene(_ body: (@Sendable (Int, Request) async -> Intervention)?) {
     state.withLock { $0.intervene = body }
   }
@@ -141,15 +146,15 @@ public final class InMemoryOrg: SyncRequestSender {
     state.withLock { $0.delete(type, id) }
   }
 
-  /// The record with this id.
+  /// Returns the record with this id.
   public func record(_ type: String, _ id: String) -> JSONObject? {
     state.withLock { $0.objects[type]?[id] }
   }
 
-  /// The fields with which the record with this id was created.
+  /// Returns the fields with which the record with this id was created.
   public func original(_ id: String) -> JSONObject? { state.withLock { $0.originals[id] } }
 
-  /// All records of a type, by id.
+  /// Returns all records of a type, by id.
   public func records(_ type: String) -> [JSONObject] {
     state.withLock { state in
       (state.objects[type] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
@@ -161,7 +166,7 @@ public final class InMemoryOrg: SyncRequestSender {
 
   // MARK: Responding
 
-  /// The org's time, so that no request is needed to learn it.
+  /// The org's time, so that no request is needed to fetch it.
   public var serverTime: SalesforceDate? {
     state.withLock { SalesforceDate(milliseconds: $0.clock) }
   }
@@ -188,7 +193,7 @@ public final class InMemoryOrg: SyncRequestSender {
       try Task.checkCancellation()
       return try state.withLock { state in
         let response = try state.respond(to: seen)
-        let delay = seen.line.hasPrefix("GET") ? state.queryTime : 0
+        let delay = seen.isQuery ? state.queryTime : 0
         let date = SalesforceDate(milliseconds: state.clock + delay).httpText
         var headers = response.headers
         headers[.date] = date
@@ -216,23 +221,29 @@ public final class InMemoryOrg: SyncRequestSender {
 }
 
 extension InMemoryOrg {
-  /// How much time passes with each change, in milliseconds. Dates are whole seconds all the same.
+  /// Sets the time that passes with each change, in milliseconds. Dates are still in whole seconds.
   public func setTickLength(_ milliseconds: Int64) {
     state.withLock { $0.tickLength = milliseconds }
   }
 
-  /// How much later a query is than the change before it, in milliseconds, as the dates of responses say. Default:
-  /// 2,000, so that the second of the last change is over.
+  /// Sets the time between a change and the next query, in milliseconds, as in the dates of
+  /// responses. Default: 2,000, so that the second of the last change is over.
   public func setQueryTime(_ milliseconds: Int64) {
     state.withLock { $0.queryTime = milliseconds }
   }
 
-  /// Makes changes in `body` as transactions that commit late: their dates lie in the past.
+  /// Makes the changes in `body` commit late: their dates are in the past.
   @discardableResult
   public func committingLate<Value>(by milliseconds: Int64, _ body: () -> Value) -> Value {
     state.withLock { $0.lateness = milliseconds }
     defer { state.withLock { $0.lateness = 0 } }
     return body()
+  }
+
+  /// Lets time pass on the server.
+  public func advanceClock(by time: Duration) {
+    let milliseconds = Int64((time / .milliseconds(1)).rounded(.up))
+    state.withLock { $0.clock += milliseconds }
   }
 
   /// Sets the time on the server, in milliseconds since 1970.

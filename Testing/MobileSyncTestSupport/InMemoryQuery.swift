@@ -230,7 +230,7 @@ extension InMemoryOrg.State {
     ]
   }
 
-  /// What a query or a retrieve gives of a record.
+  /// The fields of a record in the result of a query or a retrieve.
   func selecting(_ fields: [String], from record: JSONObject) -> JSONObject {
     var selected: JSONObject = ["attributes": record["attributes"] ?? .null]
     for field in fields { selected[field] = record[field] ?? .null }

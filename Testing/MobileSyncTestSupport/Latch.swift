@@ -17,13 +17,13 @@ public final class Latch: Sendable {
 
   deinit { if !state.withLock({ $0.isOpen }) { opening.leave() } }
 
-  /// Waits until the latch is opened, on a thread that may be held up, such as that of a transaction.
+  /// Blocks the calling thread, such as that of a transaction, until the latch is opened.
   public func passBlocking() {
     arrive()
     opening.wait()
   }
 
-  /// Notifies those that await an arrival.
+  /// Notifies the tasks that await an arrival.
   public func arrive() {
     let watching = state.withLock { state in
       state.hasArrived = true
@@ -47,7 +47,7 @@ public final class Latch: Sendable {
     }
   }
 
-  /// Waits until a task waits at the latch.
+  /// Suspends until a task waits at the latch.
   public func arrival() async {
     await withCheckedContinuation { continuation in
       let hasArrived = state.withLock { state in
@@ -58,7 +58,7 @@ public final class Latch: Sendable {
     }
   }
 
-  /// Lets everybody go, now and later.
+  /// Opens the latch for all current and later waiters.
   public func open() {
     let (isFirst, waiting) = state.withLock { state in
       let isFirst = !state.isOpen

@@ -1,7 +1,7 @@
 public import MobileSync
 
 extension SyncRun {
-  /// All updates, each as `STATUS progress/total`, after the run has ended.
+  /// Returns all updates, each as `STATUS progress/total`, after the run has ended.
   public func allUpdates() async -> [String] {
     var all: [String] = []
     for await state in updates {
@@ -10,14 +10,14 @@ extension SyncRun {
     return all
   }
 
-  /// The last update, nil if the manager was closed.
+  /// Returns the last update, nil if the manager was closed.
   public func lastState() async -> SyncState? {
     var last: SyncState?
     for await state in updates { last = state }
     return last.flatMap { $0.status.isTerminal ? $0 : nil }
   }
 
-  /// All outcomes, after the run has ended.
+  /// Returns all outcomes, after the run has ended.
   public func allOutcomes() async -> [SyncRecordOutcome] {
     var all: [SyncRecordOutcome] = []
     for await outcome in outcomes { all.append(outcome) }
@@ -25,7 +25,7 @@ extension SyncRun {
   }
 }
 
-/// The code of the error that `body` throws; nil if it throws none or another.
+/// Returns the code of the error that `body` throws; nil if it throws none or another.
 public func syncErrorCode(
   _ body: () async throws -> Void
 ) async -> SyncError.Code? {

@@ -3,7 +3,7 @@ public import SmartStore
 
 /// Stores for tests.
 public enum TestStores: Sendable {
-  /// Opens a store in plain text, which is faster and shows what it holds.
+  /// Opens a plaintext store, which is faster and easy to inspect.
   public static func open(in folder: URL) async throws -> SmartStore {
     try await SmartStore.open(at: folder, encryption: .plaintext)
   }

@@ -39,7 +39,7 @@ public final class MockOrg: Sendable {
   let control: ControlState
   let users: [LoginUser]
   let passwords = Passwords()
-  private let logger = Logger(label: "fieldforce.mock-org")
+  let logger = Logger(label: "fieldforce.mock-org")
 
   /// Sets up an org with the standard objects, an organization, and its users with their profiles.
   ///
@@ -138,7 +138,7 @@ public final class MockOrg: Sendable {
   ///
   /// - Parameter offset: How far the request's time lies from the clock's.
   func transaction(
-    _ database: Database, userID: String, apiVersion: Int = RESTService.versions.upperBound,
+    _ database: Database, userID: String, apiVersion: Int = RESTVersions.known.upperBound,
     offset: Duration = .zero
   ) -> OrgTransaction {
     var transaction = OrgTransaction(
@@ -156,177 +156,6 @@ public final class MockOrg: Sendable {
   /// The time of a request that lies away from the clock's, as far as the clock can show it.
   func transactionTime(offset: Duration) -> Date {
     MockOrgClock.known(options.clock.now.addingTimeInterval(offset.seconds))
-  }
-
-  // MARK: Responding
-
-  /// What is special about one request.
-  struct Circumstances: Sendable {
-    /// Where the client reached the org.
-    var baseURL: String
-    /// How far the request's time lies from the clock's.
-    var offset: Duration = .zero
-    /// A refresh gives a new refresh token, whatever the options say.
-    var rotatesRefreshToken = false
-  }
-
-  /// Handles a request as far as it goes without faults.
-  ///
-  /// - Parameter baseURL: Where the client reached the org.
-  func respond(to request: OrgRequest, baseURL: String) async -> OrgResponse {
-    await respond(to: request, Circumstances(baseURL: baseURL))
-  }
-
-  func respond(to request: OrgRequest, _ circumstances: Circumstances) async -> OrgResponse {
-    let login = login(circumstances)
-    if let response = login.respond(to: request) { return response }
-    if request.path.isEmpty || request.path.first == ControlService.root {
-      return await ControlService(org: self, baseURL: circumstances.baseURL).respond(to: request)
-    }
-    if let page = PageService(login: login, folder: options.pages).respond(to: request) {
-      return page
-    }
-    if request.path.dropLast() == ContentFiles.downloadRoot[...] {
-      return await download(request, login, circumstances)
-    }
-    guard request.path.first == "services", request.path.count > 1 else {
-      return OrgResponse(.notFound())
-    }
-    if request.path[1].lowercased() == "soap" { return await soap(request, login, circumstances) }
-    let path = request.path.dropFirst(2)
-    switch request.path[1] {
-    case "data" where path.isEmpty:
-      return request.method == "GET" || request.method == "HEAD"
-        ? RESTService.versionList()
-        : OrgResponse(.methodNotAllowed(request.method, allowed: "GET,HEAD"))
-    case "data":
-      let request = request.readingSuffix
-      let path = request.path.dropFirst(2)
-      let response: OrgResponse
-      if let session = login.session(of: request) {
-        guard let version = RESTService.version(path.first) else { return OrgResponse(.notFound()) }
-        response = await perform(request, session, version, login, circumstances) { service in
-          try service.respond(to: request, path: Array(path.dropFirst()))
-        }
-      } else {
-        response = Self.noSession()
-      }
-      return ResponseXML.isWanted(request) ? ResponseXML.converted(response) : response
-    case "async":
-      guard let token = request.headers["x-sfdc-session"] ?? LoginService.bearerToken(of: request),
-        let session = sessions.session(token, now: options.clock.now)
-      else {
-        return ClassicBulkService.failure(
-          ServerError(status: 401, "InvalidSessionId", "Invalid session id"),
-          isXML: request.headers["content-type"]?.contains("json") != true)
-      }
-      guard let version = RESTService.version(path.first.map { "v\($0)" }) else {
-        return OrgResponse(.notFound())
-      }
-      return await perform(request, session, version, login, circumstances) { service in
-        try ClassicBulkService(rest: service).respond(to: request, path: Array(path.dropFirst()))
-      }
-    case "apexrest":
-      guard login.session(of: request) != nil else { return Self.noSession() }
-      var response = await apexEndpoints.respond(to: request, path: Array(path), self)
-      response.headers.append(usageHeader)
-      return response
-    default: return OrgResponse(.notFound())
-    }
-  }
-
-  /// Whether a request comes with a good session or, to the control endpoint, with leave to use that.
-  func admits(_ request: OrgRequest, _ circumstances: Circumstances) -> Bool {
-    if request.path.first == ControlService.root {
-      return ControlService(org: self, baseURL: circumstances.baseURL).isAdmitted(request)
-    }
-    let token = request.headers["x-sfdc-session"] ?? LoginService.bearerToken(of: request)
-    return token.map { sessions.session($0, now: options.clock.now) != nil } ?? false
-  }
-
-  /// Whether a call of SOAP begins with a session of this org.
-  func hasSession(inEnvelope bytes: [UInt8]) -> Bool {
-    BodyLimits.session(inEnvelope: bytes)
-      .map { sessions.session($0, now: options.clock.now) != nil } ?? false
-  }
-
-  /// Responds with the content of a version at its `VersionDataUrl`.
-  private func download(
-    _ request: OrgRequest, _ login: LoginService, _ circumstances: Circumstances
-  ) async -> OrgResponse {
-    guard let session = login.session(of: request) else { return Self.noSession() }
-    let version = RESTService.versions.upperBound
-    return await perform(request, session, version, login, circumstances) { service in
-      do {
-        try request.allow("GET,HEAD")
-        guard let id = RecordID.normalized(request.path.last ?? "") else {
-          throw ServerError.notFound()
-        }
-        let versions = try service.transaction.object(named: "ContentVersion")
-        return try service.blob(request, versions, id: id, field: "VersionData")
-      } catch let error as ServerError {
-        return OrgResponse(error)
-      }
-    }
-  }
-
-  private func login(_ circumstances: Circumstances) -> LoginService {
-    var options = options
-    if circumstances.rotatesRefreshToken { options.rotatesRefreshTokens = true }
-    let users = users.map { user in
-      var user = user
-      user.password = passwords[user.id] ?? user.password
-      return user
-    }
-    return LoginService(
-      sessions: sessions, users: users, organizationID: organizationID, options: options,
-      keys: keys, baseURL: circumstances.baseURL,
-      now: transactionTime(offset: circumstances.offset))
-  }
-
-  private static func noSession() -> OrgResponse {
-    var response = OrgResponse(.invalidSession())
-    response.headers.append(("WWW-Authenticate", "Token"))
-    return response
-  }
-
-  /// The header by which a client learns how many of the day's requests are used.
-  private var usageHeader: (name: String, value: String) {
-    ("Sforce-Limit-Info", "api-usage=\(script.requestCount)/\(options.dailyRequests)")
-  }
-
-  /// Handles a request of a session inside one access of the database.
-  func perform(
-    _ request: OrgRequest, _ session: Session, _ version: Int, _ login: LoginService,
-    _ circumstances: Circumstances, _ body: @escaping @Sendable (RESTService) throws -> OrgResponse
-  ) async -> OrgResponse {
-    if options.enforcesDailyRequests, script.requestCount > options.dailyRequests {
-      return OrgResponse(
-        ServerError(status: 403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded."))
-    }
-    let identityURL = login.identityURL(of: session.userID)
-    do {
-      let isRead =
-        (request.method == "GET" || request.method == "HEAD") && !request.mayMarkRecords
-      let work: @Sendable (Database) throws -> OrgResponse = { database in
-        var transaction = self.transaction(
-          database, userID: session.userID, apiVersion: version, offset: circumstances.offset)
-        transaction.baseURL = circumstances.baseURL
-        transaction.duplicates.read(request)
-        return try body(
-          RESTService(transaction: transaction, org: self, identityURL: identityURL))
-      }
-      var response = try await isRead ? read(work) : database.write(work)
-      response.headers.append(usageHeader)
-      return response
-    } catch {
-      logger.error("A request failed", metadata: ["error": "\(error)"])
-      return OrgResponse(
-        ServerError(
-          status: 500, "UNKNOWN_EXCEPTION",
-          "An unexpected error occurred. Please include this ErrorId if you contact support: 1 (1)")
-      )
-    }
   }
 
   // MARK: Faults and log
@@ -350,12 +179,5 @@ public final class MockOrg: Sendable {
   public func revokeAllTokens() {
     sessions.expireAccessTokens()
     sessions.revokeRefreshTokens()
-  }
-}
-
-extension Duration {
-  /// The duration in seconds.
-  var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

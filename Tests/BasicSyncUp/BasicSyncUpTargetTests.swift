@@ -60,6 +60,34 @@ import TestSupport
       ])
   }
 
+  @Test(.covers("MS-334"))
+  func `a run that is stopped after three of ten records is at 30, and the next sends seven`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.create((0..<10).map { ["Name": .string("\($0)")] })
+    let latch = Latch()
+    org.intervene { number, _ in
+      if number == 3 { await latch.pass() }
+      return .none
+    }
+    let run = try await up(device)
+    await latch.arrival()
+    await device.manager.stop()
+    latch.open()
+    let error = await #expect(throws: SyncError.self) { try await run.finished() }
+    #expect(error?.state?.status == .stopped && error?.state?.progress == 30)
+    let rows = try await device.rows()
+    #expect(rows.count { $0[SyncKeys.local] == false } == 3)
+    #expect(rows.count { $0[SyncKeys.local] == true } == 7)
+    #expect(org.requests.count == 3)
+    try await device.manager.restart(restartStoppedSyncs: false)
+    let next = try await device.manager.reSync(id: run.state.id).finished()
+    #expect(next.totalSize == 7 && next.status == .done)
+    #expect(org.requests.count == 10 && org.records("Account").count == 10)
+  }
+
   @Test(arguments: [(200, "<html>"), (200, "[]"), (202, "{"), (404, "<html>")])
   func `the page of something before the platform makes no row clean and removes none`(
     status: Int, page: String
@@ -164,6 +192,56 @@ import TestSupport
     #expect(made["Name"] == "a2" && made["Id"]?.string != ids[0])
     #expect(try await device.row("Name", "a2")?["Id"] == made["Id"])
     #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  // look: it is there   deleted elsewhere   PATCH: 404
+  @Test(.covers("MS-186"), arguments: [true, false])
+  func `an edit of a record that goes after the comparison is a conflict`(
+    hasDate: Bool
+  ) async throws {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a")
+    if !hasDate { try await device.edit(ids[0], ["LastModifiedDate": .null]) }
+    try await device.edit(ids[0], ["Name": "a2"])
+    let before = try await device.rows()
+    org.intervene { _, request in
+      if request.line.hasPrefix("PATCH") { org.delete("Account", ids[0]) }
+      return .none
+    }
+    let state = try await up(device, BasicSyncUpTarget(), .leaveIfChanged).finished()
+    #expect(try await device.rows() == before)
+    #expect(try await device.manager.outcomes(forId: state.id).map(\.kind) == [.conflict])
+    #expect(try await device.store.conflicts().map(\.kind) == [.deletedThere])
+  }
+
+  @Test(.covers("MS-186"))
+  func `a 404 for another reason than the record keeps the server's error`() async throws {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a")
+    try await device.edit(ids[0], ["Name": "a2"])
+    org.intervene { _, request in
+      request.line.hasPrefix("PATCH")
+        ? .response(status: 404, body: #"[{"errorCode":"NOT_FOUND","message":"lookup"}]"#) : .none
+    }
+    _ = try await up(device, BasicSyncUpTarget(), .leaveIfChanged).finished()
+    let row = try #require(try await device.dirtyRows().first)
+    #expect(row[SyncKeys.lastError]?.string?.contains("lookup") == true)
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
+  @Test(.covers("MS-186"))
+  func `a record that cannot be created again keeps the error`() async throws {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a")
+    try await device.edit(ids[0], ["Name": "a2"])
+    org.delete("Account", ids[0])
+    org.intervene { _, request in
+      request.line.hasPrefix("POST")
+        ? .response(status: 400, body: #"[{"errorCode":"X","message":"no"}]"#) : .none
+    }
+    _ = try await up(device).finished()
+    let row = try #require(try await device.dirtyRows().first)
+    #expect(row["Id"]?.string == ids[0] && row[SyncKeys.lastError]?.string?.contains("no") == true)
   }
 
   @Test(.covers("MS-187", "BX-62.1"))

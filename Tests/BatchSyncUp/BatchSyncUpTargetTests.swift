@@ -137,7 +137,7 @@ import TestSupport
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(.covers("MS-218", "MS-225"))
+  @Test(.covers("MS-218.1", "MS-225"))
   func `rows with equal or unfit ids do not mix up their responses`()
     async throws
   {
@@ -201,6 +201,34 @@ import TestSupport
     _ = try await device.manager.reSync(id: run.state.id).finished()
     #expect(org.records("Account").count == 3)
     #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(.covers("MS-218.1"))
+  func `entries without an id take part under references of their own and get the server's ids`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.store.upsert(
+      entries: ["a", "", "c"].map { name in
+        [
+          "Name": .string(name), "attributes": ["type": "Account"], SyncKeys.local: true,
+          SyncKeys.locallyCreated: true, SyncKeys.locallyUpdated: false,
+          SyncKeys.locallyDeleted: false,
+        ]
+      }, forSoupNamed: Device.soup)
+    _ = try await up(device).finished()
+    let references = try parts(org.requests[0]).map { $0["referenceId"] }
+    #expect(references == ["record_0", "record_1", "record_2"])
+    for name in ["a", "c"] {
+      let row = try #require(try await device.row("Name", name))
+      #expect(org.record("Account", row["Id"]?.string ?? "")?["Name"]?.string == name)
+      #expect(row[SyncKeys.local] == false)
+    }
+    // The one that was refused, for its empty name, has no id still.
+    let refused = try await device.dirtyRows()
+    #expect(refused.count == 1 && refused[0]["Name"] == "" && refused[0]["Id"] == nil)
+    #expect(refused[0][SyncKeys.lastError]?.string?.contains("REQUIRED_FIELD_MISSING") == true)
   }
 
   @Test(

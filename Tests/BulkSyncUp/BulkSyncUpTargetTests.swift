@@ -94,6 +94,29 @@ import TestSupport
     #expect(ids == Set(device.org.records("Account").compactMap { $0["Id"]?.string }))
   }
 
+  @Test(.covers("MS-195"))
+  func `a create of a job that the server has forgotten is held if a trigger replaced its values`()
+    async throws
+  {
+    let (device, sync) = try await device()
+    device.org.changeValuesOnSaving { _, fields in
+      if fields["Name"] == "a" { fields = ["Name": "No. 1", "Phone": "none"] }
+    }
+    try await device.create([["Name": "a", "Phone": "1"]])
+    device.org.intervene { number, request in
+      // The job waits for an hour before it begins.
+      if request.line.hasPrefix("PATCH") { device.org.setClock(device.org.now + 3_600_000) }
+      return number >= 4 ? .unreachable : .none
+    }
+    #expect(try await run(device, sync)?.status == .failed)
+    device.org.intervene { _, request in
+      request.line.contains("/jobs/ingest/") ? .response(status: 404, body: "[]") : .none
+    }
+    for _ in 0..<2 { _ = try await run(device, sync) }
+    #expect(names(device) == ["No. 1"])
+    #expect(try await device.store.conflicts().map(\.candidates.count) == [1])
+  }
+
   @Test func `a job whose results are lost is looked up, and only what it refused is sent again`()
     async throws
   {

@@ -152,6 +152,37 @@ import Testing
       #expect(result.errors.contains("was cancelled"))
     }
   }
+  @Test(.covers("CO-49.3"))
+  func `a scanned address continues its login, for its own app`() async throws {
+    try await withMockOrg { _, server in
+      let tool = try Tool()
+      func address(_ client: String) -> String {
+        let start = "/services/oauth2/authorize?response_type=code&client_id=\(client)"
+        let bridge =
+          "\(server.info.url)/secur/frontdoor.jsp?otp=1&startURL="
+          + PercentEncoding.encode(start)
+        let json: JSONValue = [
+          "frontdoor_bridge_url": .string(bridge), "pkce_code_verifier": "proof",
+        ]
+        return "https://acme.example/login/qr?bridgeJson=" + PercentEncoding.encode(json.text)
+      }
+      func logIn(_ scanned: String) async throws -> Tool.Result {
+        try await tool.run(
+          [
+            "login", "--url", server.info.url, "--paste", "--state", tool.state.path, "--scanned",
+            "@\(try tool.file("qr.txt", scanned))",
+          ], input: "")
+      }
+      let shown = try await logIn(address("PlatformCLI"))
+      #expect(shown.status == 1 && shown.errors.contains("\(server.info.url)/secur/frontdoor.jsp?"))
+      let other = try await logIn(address("other"))
+      #expect(other.status == 1 && other.errors.contains("was begun for app other"))
+      let none = try await logIn("https://acme.example/login")
+      #expect(none.status == 1 && none.errors.contains("holds no login"))
+      #expect(try await tool("login", "--device", "--scanned", "@x").status == 2)
+    }
+  }
+
   @Test(.covers("CO-44.4", "HT-73.1"))
   func `without a browser the address is shown, and the login goes on`()
     async throws

@@ -28,7 +28,7 @@ import Testing
     #expect(document["valid"] == true && document["problems"] == [])
   }
 
-  @Test(.covers("HT-56", "HT-49"))
+  @Test(.covers("HT-56", "HT-49", "BX-71.2"))
   func `every fault of a store's file has its line, path and reason`() async throws {
     let (result, document) = try await check(
       """

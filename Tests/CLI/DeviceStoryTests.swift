@@ -6,7 +6,7 @@ import Testing
 
 /// Does the program keep what an organisation demands, and can a person choose servers, run jobs and wipe everything?
 @Suite struct DeviceStoryTests {
-  @Test(.covers("CO-172.1", "HT-80.1"))
+  @Test(.covers("CO-172.1", "HT-80.1", "BX-28.3"))
   func `a managed configuration is checked before it is installed`() async throws {
     let tool = try Tool()
     let good = try tool.file(
@@ -118,7 +118,24 @@ import Testing
     await server.stop()
   }
 
-  @Test(.covers("HT-91"))
+  @Test(.covers("HT-87.2"))
+  func `a job publishes the events of all accounts, and keeps what an org refuses`() async throws {
+    let tool = try Tool()
+    #expect(
+      try await tool.json("run", "publish-analytics")["skipped"]?.string == "no user is logged in")
+    try await withMockOrg { org, server in
+      try await tool.logIn(to: server)
+      let count = try await tool.json("analytics", "list")["events"]?.array?.count ?? 0
+      #expect(count > 0)
+      org.add(MockOrgFault(path: "app-analytics-logging", action: .status(500, body: "[]")))
+      #expect(try await tool.json("run", "publish-analytics")["published"] == 0)
+      #expect(
+        try await tool.json("run", "publish-analytics")["published"] == .integer(Int64(count)))
+      #expect(org.analyticsLines.count == count)
+    }
+  }
+
+  @Test(.covers("HT-91", "BX-115"))
   func `a wipe logs out, removes all of the program's own, and nothing else`() async throws {
     let tool = try Tool()
     let server = try await MockOrgServer.start(MockOrg())

@@ -1,6 +1,7 @@
 import Foundation
 import SalesforceMockOrg
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 /// Does the doctor find what is wrong, and say what helps?
@@ -19,6 +20,31 @@ import Testing
     #expect(report["failed"] == 0)
     #expect(message(report, "warning").contains("fieldforce login"))
     #expect(!FileManager.default.fileExists(atPath: tool.state.path))
+  }
+
+  @Test(.covers("BX-102"))
+  func `the developer information has users, stores and syncs, and no secret`() async throws {
+    try await withMockOrg { _, server in
+      let tool = try Tool()
+      try await tool.logIn(to: server)
+      _ = try await tool.json(
+        "soup", "register", "accounts", "--index", "Id:string", "--index", "__local__:string")
+      _ = try await tool.json("store", "create", "accounts", "--type", "Account", "Name=Elm")
+      #expect(try await tool.json("doctor", "--offline")["information"] == nil)
+      let report = try await tool.json("doctor", "--offline", "--information")
+      let sections = report["information"]?["sections"]?.array ?? []
+      let titles = sections.compactMap { $0["title"]?.string }
+      for title in [
+        "Fieldforce", "Current User", "Managed Pref", "Login Hosts", "SmartStore",
+        "Store defaultStore of \(server.info.username)",
+      ] {
+        #expect(titles.contains(title), "\(titles)")
+      }
+      let text = try await tool("doctor", "--offline", "--information").output
+      #expect(text.contains("Soup accounts: 1 entries, 2 indexes, 1 unsynced"), "\(text)")
+      #expect(text.contains("Username: \(server.info.username)"))
+      #expect(!text.contains(server.info.accessToken) && !text.contains(server.info.refreshToken))
+    }
   }
 
   @Test func `what is unsynced, in conflict and interrupted is listed with the command that helps`()
@@ -48,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a store that another process writes is named, and is not disturbed`() async throws {
+  @Test func `a store that another process writes is examined and not disturbed`() async throws {
     try await withMockOrg { org, server in
       let tool = try Tool()
       try await tool.logIn(to: server)
@@ -71,7 +97,7 @@ import Testing
         for await _ in arrival { break }
         let report = try await tool.json("doctor", "--offline")
         #expect(report["failed"] == 0)
-        #expect(message(report, "warning").contains("Another process has it open for writing"))
+        #expect(message(report, "ok").contains("1 soup"))
         try interrupt()
       }
       #expect(status == 130)

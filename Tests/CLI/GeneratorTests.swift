@@ -44,7 +44,7 @@ import Testing
   // MARK: Projects
 
   @Test(
-    .covers("HT-48", "HT-52", "HT-54", "HT-58", "HT-60"),
+    .covers("HT-48", "HT-52", "HT-54", "HT-58", "HT-60", "BX-105"),
     arguments: [
       ("native_swift", ["Package.swift", "README.md", "Sources/Notes/main.swift"]),
       ("sync_target", ["Package.swift", "Sources/Notes/NotesDown.swift"]),
@@ -91,7 +91,7 @@ import Testing
     #expect(checked.status == 0, "\(checked.output) \(checked.errors)")
   }
 
-  @Test(.covers("HT-56", "HT-61"))
+  @Test(.covers("HT-56", "HT-61", "BX-105"))
   func `the files of a local hybrid app are right, and are served as they are`() async throws {
     #expect(try await create(["create", "--apptype=hybrid_local"]).status == 0)
     let checked = try await Tool.other("sh", [folder.file("out/tests/check.sh").path])

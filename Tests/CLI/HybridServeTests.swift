@@ -34,7 +34,7 @@ struct HybridServeTests {
     #expect(rest.isEmpty)
   }
 
-  @Test(.covers("HT-2"))
+  @Test(.covers("HT-2", "SS-86.2", "MS-269.2"))
   func `the files of www register soups and create syncs before the first call`()
     async throws
   {

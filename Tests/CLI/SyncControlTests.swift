@@ -86,6 +86,39 @@ import Testing
     }
   }
 
+  @Test func `another process edits entries while a sync runs, and starts no second run`()
+    async throws
+  {
+    try await withTool { tool, org in
+      _ = try await down(tool)
+      let id = try #require(try await org.query("SELECT Id FROM Account").first?["Id"]?.string)
+      try await org.update("Account", id: id, ["Phone": "2"])
+      let (arrival, arrived) = AsyncStream.makeStream(of: Void.self)
+      let (end, release) = AsyncStream.makeStream(of: Void.self)
+      org.add(
+        MockOrgFault(
+          path: "/query", count: 1,
+          action: .editedBody { body in
+            arrived.yield()
+            for await _ in end {}
+            return body
+          }))
+      let status = try await tool.interrupting("sync", "run", "accounts") { _, _ in
+        defer { release.finish() }
+        for await _ in arrival { break }
+        _ = try await tool.json("store", "edit", "accounts", id, "Name=Mine")
+        let oak = #"{"Name":"Oak","__local__":true,"__locally_created__":true}"#
+        _ = try await tool.json("store", "upsert", "accounts", input: oak)
+        #expect(try await tool.failure("sync", "run", "accounts")["code"] == "storeInUse")
+        #expect(try await tool.json("sync", "status", "accounts")["status"] == "RUNNING")
+      }
+      #expect(status == 0)
+      #expect(try await tool.json("sync", "status", "accounts")["status"] == "DONE")
+      #expect(try await names(tool).sorted() == ["Mine", "Oak"])
+      #expect(try await tool("store", "verify").status == 0)
+    }
+  }
+
   @Test func `a sync takes another query, shows its outcomes, and is deleted`() async throws {
     try await withTool { tool, org in
       let state = try await down(tool)

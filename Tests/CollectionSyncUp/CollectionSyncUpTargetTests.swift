@@ -122,6 +122,32 @@ import TestSupport
     #expect(org.record("Account", id)?["Name"] == "a")
   }
 
+  @Test(.covers("BX-59.2", "MS-202"))
+  func `more than 2,000 edits are compared in several requests, each with the dates of its own`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let ids = (0..<2_003).map { org.create("Account", ["Name": .string("\($0)")]) }
+    let device = try await Device.open(org)
+    try await device.store.upsert(
+      entries: ids.map { id in
+        let date = org.record("Account", id)?["LastModifiedDate"] ?? .null
+        return row(
+          "Account", id, SyncKeys.locallyUpdated, ["Name": "mine", "LastModifiedDate": date])
+      }, forSoupNamed: Device.soup)
+    let others = [ids[0], ids[1_999], ids[2_001]]
+    for id in others { org.update("Account", id, ["Name": "theirs"]) }
+    let run = try await run(device, CollectionSyncUpTarget(), ["Name"], .leaveIfChanged)
+    #expect(try await run.finished().totalSize == 2_003)
+    let asked = org.requests.filter { $0.line == "POST /{v}/composite/sobjects/Account" }
+    #expect(try asked.map { try JSONValue(parsing: $0.body)["ids"]?.array?.count } == [2_000, 3])
+    for record in org.records("Account") {
+      let isTheirs = others.contains(record["Id"]?.string ?? "")
+      #expect(record["Name"] == (isTheirs ? "theirs" : "mine"))
+    }
+    #expect(Set(try await device.dirtyRows().compactMap { $0["Id"]?.string }) == Set(others))
+  }
+
   @Test(
     .covers("MS-214", "MS-228"),
     arguments: [(nil, 200), (0, 200), (-1, 200), (200, 200), (201, 200), (25, 25)]

@@ -23,11 +23,11 @@ import Testing
     let isExpired = Mutex(false)
     let transport = ScriptedTransport { request in
       if request.url.path() == "/services/oauth2/token" {
-        return TransportResponse(json: #"{"access_token":"new access of 1"}"#)
+        return RestResponse(json: #"{"access_token":"new access of 1"}"#)
       }
       let isStale =
         isExpired.withLock { $0 } && request.headers[.authorization] == "Bearer access of 1"
-      return isStale ? TransportResponse(status: 401) : TransportResponse(json: "{}")
+      return isStale ? RestResponse(status: 401) : RestResponse(json: "{}")
     }
     let manager = try await TestOrg().manager([first, second], transport: transport)
     try await manager.setCurrent(first.identity)

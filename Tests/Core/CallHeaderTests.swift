@@ -15,13 +15,13 @@ import TestSupport
     let stub = LoginServerStub([
       "/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) },
       "/shop/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) },
-      "/shop/services/oauth2/authorize": { _ in TransportResponse(json: #"{"code":"c"}"#) },
-      "/shop/services/auth/headless/forgot_password": { _ in TransportResponse(status: 200) },
+      "/shop/services/oauth2/authorize": { _ in RestResponse(json: #"{"code":"c"}"#) },
+      "/shop/services/auth/headless/forgot_password": { _ in RestResponse(status: 200) },
       "/services/oauth2/userinfo": { _ in
-        TransportResponse(
+        RestResponse(
           json: #"{"user_id":"005000000000001AAA","organization_id":"00D000000000001EAA"}"#)
       },
-      "/services/oauth2/revoke": { _ in TransportResponse(status: 200) },
+      "/services/oauth2/revoke": { _ in RestResponse(status: 200) },
     ])
     let transport = stub.transport()
     var options = UserAccountManager.Options()
@@ -31,13 +31,14 @@ import TestSupport
       userAgent: UserAgent(appName: "Kiosk", installationId: "device-1"), options: options)
     let org = try LoginServer("acme.my.salesforce.com"), site = try LoginServer(Self.site)
     let account = try await manager.logIn(
-      to: org, app: TestOrg.app,
-      presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" })
+      .browser(
+        to: org, app: TestOrg.app,
+        presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" }))
     try await manager.logOut(account.identity)
-    let again = try await manager.logIn(accessToken: "access-1", instance: org)
+    let again = try await manager.logIn(.tokens(accessToken: "access-1", instance: org))
     try await manager.logOut(again.identity)
     try await manager.logIn(
-      username: "jane@example.com", password: "geheim12", to: site, app: TestOrg.app)
+      .password(username: "jane@example.com", password: "geheim12", to: site, app: TestOrg.app))
     try await manager.requestPasswordReset(for: "jane@example.com", at: site)
     return transport.requests
   }

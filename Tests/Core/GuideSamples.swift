@@ -13,13 +13,13 @@ import TestSupport
   private let org = TestOrg { request in
     switch request.url.path() {
     case let path where path.hasSuffix("/query") || path.hasSuffix("/search"):
-      TransportResponse(json: #"{"records":[{"Name":"Acme"}],"done":true,"totalSize":1}"#)
+      RestResponse(json: #"{"records":[{"Name":"Acme"}],"done":true,"totalSize":1}"#)
     case let path where path.hasSuffix("/sobjects"):
-      TransportResponse(
+      RestResponse(
         json: #"[{"success":false,"errors":[{"statusCode":"INVALID_FIELD","message":"m"}]}]"#)
-    case let path where path.hasSuffix("/content"): TransportResponse(status: 200, body: [1, 2, 3])
-    case let path where path.contains("/sobjects/Account/"): TransportResponse(status: 404)
-    default: TransportResponse(status: 201, json: #"{"id":"069A"}"#)
+    case let path where path.hasSuffix("/content"): RestResponse(status: 200, body: [1, 2, 3])
+    case let path where path.contains("/sobjects/Account/"): RestResponse(status: 404)
+    default: RestResponse(status: 201, json: #"{"id":"069A"}"#)
     }
   }
 
@@ -83,6 +83,14 @@ import TestSupport
     let stopped = patient.cancel { $0.path.hasPrefix("/services/apexrest/") }
     // end of sample
     #expect(stopped == 0)
+    let field = try #require(HTTPField.Name("X-Request-Id"))
+    // sample: rest-interceptor-use
+    let numbered = RestClient(
+      account: account, accounts: accounts, transport: transport,
+      options: RestClient.Options(interceptors: [RequestNumbers(field: field)]))
+    // end of sample
+    _ = try await numbered.send(.limits())
+    #expect(transport.requests.last?.headers[field]?.isEmpty == false)
     // sample: rest-search
     let sosl = try SOSLBuilder(searchTerm: typed).searchGroup("NAME FIELDS")
       .returning(SOSLReturningBuilder("Account").fields("Id, Name").limit(5))
@@ -218,3 +226,19 @@ import TestSupport
     await publishing.value
   }
 }
+
+// sample: rest-interceptor
+/// Numbers each request, and logs how it ended.
+struct RequestNumbers: RestInterceptor {
+  let field: HTTPField.Name
+
+  func intercept(_ call: RestCall, next: Next) async throws -> RestResponse {
+    var call = call
+    let number = UUID().uuidString
+    call.request.headers[field] = number
+    let response = try await next(call)
+    print(number, call, response.status)
+    return response
+  }
+}
+// end of sample

@@ -14,7 +14,7 @@ import TestSupport
   private func stub() -> LoginServerStub {
     let token: LoginServerStub.Answer = { request in
       if form(request)["response_type"] == "device_code" {
-        return TransportResponse(
+        return RestResponse(
           json: """
             {"device_code":"d","user_code":"u",
             "verification_uri":"https://login.salesforce.com/setup/connect"}
@@ -24,9 +24,9 @@ import TestSupport
     }
     return LoginServerStub([
       "/services/oauth2/token": token, "/shop/services/oauth2/token": token,
-      "/shop/services/oauth2/authorize": { _ in TransportResponse(json: #"{"code":"c"}"#) },
+      "/shop/services/oauth2/authorize": { _ in RestResponse(json: #"{"code":"c"}"#) },
       "/shop/services/auth/headless/init/passwordless/login": { _ in
-        TransportResponse(json: #"{"identifier":"ident-1"}"#)
+        RestResponse(json: #"{"identifier":"ident-1"}"#)
       },
     ])
   }
@@ -58,9 +58,9 @@ import TestSupport
       result.append((kind, requests, page.withLock { $0 }))
     }
     let site = try LoginServer(Self.site)
-    try await logIn("code") { try await $0.logIn(app: TestOrg.app, presenter: $1) }
+    try await logIn("code") { try await $0.logIn(.browser(app: TestOrg.app, presenter: $1)) }
     try await logIn("refresh") { manager, presenter in
-      let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
       return try await manager.refresh(account.identity)
     }
     try await logIn("scan") { manager, presenter in
@@ -73,26 +73,26 @@ import TestSupport
         "https://a.example/login/qr?bridgeJson="
         + PercentEncoding.encode(JSONValue.object(json).text)
       return try await manager.logIn(
-        scanned: BridgeLogin(scanned: address), app: TestOrg.app, presenter: presenter)
+        .scanned(BridgeLogin(scanned: address), app: TestOrg.app, presenter: presenter))
     }
     try await logIn("password") { manager, _ in
       try await manager.logIn(
-        username: "jane@example.com", password: "geheim12", to: site, app: TestOrg.app)
+        .password(username: "jane@example.com", password: "geheim12", to: site, app: TestOrg.app))
     }
     try await logIn("one-time code") { manager, _ in
       let pending = try await manager.requestOneTimeCode(
         for: "jane@example.com", by: .sms, at: site)
       return try await manager.logIn(
-        oneTimeCode: "1", for: pending, to: site, app: TestOrg.app)
+        .oneTimeCode("1", for: pending, to: site, app: TestOrg.app))
     }
     try await logIn("device code") { manager, _ in
-      try await manager.logIn(app: TestOrg.app) { _ in }
+      try await manager.logIn(.device(app: TestOrg.app) { _ in })
     }
     try await logIn("assertion") { manager, _ in
-      try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+      try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
     }
     try await logIn("client secret") { manager, _ in
-      try await manager.logIn(with: .clientCredentials(clientId: "c", clientSecret: "s"))
+      try await manager.logIn(.grant(.clientCredentials(clientId: "c", clientSecret: "s")))
     }
     return result
   }

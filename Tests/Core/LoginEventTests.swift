@@ -19,11 +19,11 @@ import TestSupport
     LoginServerStub([
       "/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) },
       "/services/oauth2/userinfo": { _ in
-        TransportResponse(
+        RestResponse(
           json: #"{"user_id":"005000000000001AAA","organization_id":"00D000000000001EAA"}"#)
       },
       "/services/oauth2/singleaccess": { _ in
-        TransportResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f"}"#)
+        RestResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f"}"#)
       },
     ])
   }
@@ -59,8 +59,8 @@ import TestSupport
   {
     let manager = try await stub().manager(stub().transport(), [other])
     try await manager.setCurrent(other.identity)
-    let events = await manager.events()
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let events = manager.events()
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     try await manager.logOut(account.identity, reason: .userLogout)
     await manager.close()
     var lines: [String] = []
@@ -85,7 +85,7 @@ import TestSupport
     let stub = stub()
     stub.set("/services/oauth2/token") { _ in LoginServerStub.refusal("invalid_grant") }
     let manager = try await stub.manager(stub.transport(), [TestOrg().account(), other])
-    let events = await manager.events()
+    let events = manager.events()
     await #expect(throws: OAuthError.self) { try await manager.refresh(TestOrg.identity) }
     await manager.close()
     var lines: [String] = []
@@ -102,17 +102,18 @@ import TestSupport
   {
     let manager = try await stub().manager(stub().transport(), [other])
     try await manager.setCurrent(other.identity)
-    let accountEvents = await manager.events()
+    let accountEvents = manager.events()
     let loginEvents = await manager.loginEvents()
     let isShown = Latch(), never = Latch()
     let login = Task {
       try await manager.logIn(
-        app: TestOrg.app,
-        presenter: ScriptedLoginPresenter { _ in
-          isShown.open()
-          try await never.wait()
-          return ""
-        })
+        .browser(
+          app: TestOrg.app,
+          presenter: ScriptedLoginPresenter { _ in
+            isShown.open()
+            try await never.wait()
+            return ""
+          }))
     }
     try await isShown.wait()
     await manager.cancelLogin()
@@ -150,13 +151,13 @@ import TestSupport
     let manager = try await stub.manager(stub.transport())
     let events = await manager.loginEvents()
     let server = try LoginServer("acme.my.salesforce.com")
-    try await manager.logIn(accessToken: "access-1", instance: server)
-    try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+    try await manager.logIn(.tokens(accessToken: "access-1", instance: server))
+    try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
     try await manager.logIn(
-      with: .clientCredentials(clientId: "c", clientSecret: "s"), to: server)
-    stub.set("/services/oauth2/userinfo") { _ in TransportResponse(status: 403) }
+      .grant(.clientCredentials(clientId: "c", clientSecret: "s"), to: server))
+    stub.set("/services/oauth2/userinfo") { _ in RestResponse(status: 403) }
     await #expect(throws: OAuthError.self) {
-      try await manager.logIn(accessToken: "bad", instance: server)
+      try await manager.logIn(.tokens(accessToken: "bad", instance: server))
     }
     await manager.close()
     var lines: [String] = []
@@ -184,20 +185,21 @@ import TestSupport
     let isShown = Latch(), mayGoOn = Latch()
     let first = Task {
       try await manager.logIn(
-        app: TestOrg.app,
-        presenter: ScriptedLoginPresenter { attempt in
-          isShown.open()
-          try await mayGoOn.wait()
-          return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
-        })
+        .browser(
+          app: TestOrg.app,
+          presenter: ScriptedLoginPresenter { attempt in
+            isShown.open()
+            try await mayGoOn.wait()
+            return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
+          }))
     }
     try await isShown.wait()
     var error = await #expect(throws: AccountError.self) {
-      try await manager.logIn(accessToken: "access-1", instance: .production)
+      try await manager.logIn(.tokens(accessToken: "access-1", instance: .production))
     }
     #expect(error?.code == .illegalState)
     error = await #expect(throws: AccountError.self) {
-      try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+      try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
     }
     #expect(error?.code == .illegalState)
     #expect(transport.requests.isEmpty)

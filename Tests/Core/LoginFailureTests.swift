@@ -24,16 +24,17 @@ import TestSupport
     let server = try LoginServer("https://acme.my.salesforce.com")
     let error = await #expect(throws: TransportError.self) {
       switch kind {
-      case "code": try await manager.logIn(app: TestOrg.app, presenter: presenter)
-      case "tokens": try await manager.logIn(accessToken: "access-1", instance: server)
+      case "code": try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
+      case "tokens": try await manager.logIn(.tokens(accessToken: "access-1", instance: server))
       case "password":
         try await manager.logIn(
-          username: "jane@example.com", password: "geheim12", to: server, app: TestOrg.app)
-      case "device code": try await manager.logIn(app: TestOrg.app) { _ in }
-      case "assertion": try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+          .password(
+            username: "jane@example.com", password: "geheim12", to: server, app: TestOrg.app))
+      case "device code": try await manager.logIn(.device(app: TestOrg.app) { _ in })
+      case "assertion": try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
       default:
         try await manager.logIn(
-          with: .clientCredentials(clientId: "c", clientSecret: "s"), to: server)
+          .grant(.clientCredentials(clientId: "c", clientSecret: "s"), to: server))
       }
     }
     #expect(error?.code == .unreachable)
@@ -50,7 +51,7 @@ import TestSupport
       let transport = ScriptedTransport { _ in throw TransportError(code, "no") }
       let manager = try await TestOrg().manager([], transport: transport)
       do {
-        try await manager.logIn(app: TestOrg.app, presenter: presenter)
+        try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
         Issue.record("a login without a response")
       } catch let error as OAuthError {
         #expect(code == .timedOut && error.number == 667)
@@ -70,7 +71,7 @@ import TestSupport
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     #expect(error?.serverError == "unsupported_grant_type")
     #expect(error?.number == 666)
@@ -84,17 +85,17 @@ import TestSupport
     for status in [200, 400] {
       let stub = LoginServerStub([
         "/services/oauth2/token": { _ in
-          TransportResponse(status: status, body: Array(body.utf8))
+          RestResponse(status: status, body: Array(body.utf8))
         }
       ])
       let manager = try await stub.manager(stub.transport())
       let error = await #expect(throws: OAuthError.self) {
-        try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+        try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
       }
       #expect(error?.code == .jwtLaunchFailed && error?.number == 682)
       // The platform has that code for assertions alone.
       let secret = await #expect(throws: OAuthError.self) {
-        try await manager.logIn(with: .clientCredentials(clientId: "c", clientSecret: "s"))
+        try await manager.logIn(.grant(.clientCredentials(clientId: "c", clientSecret: "s")))
       }
       #expect(secret?.code == .malformedResponse)
     }
@@ -103,11 +104,11 @@ import TestSupport
   @Test(.covers("CO-34.4"))
   func `an assertion that a closed server rejects may be sent again`() async throws {
     let stub = LoginServerStub([
-      "/services/oauth2/token": { _ in TransportResponse(status: 503, json: "<html>") }
+      "/services/oauth2/token": { _ in RestResponse(status: 503, json: "<html>") }
     ])
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+      try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
     }
     #expect(error?.code == .serverUnavailable && error?.code.isRetryable == true)
   }
@@ -128,7 +129,7 @@ import TestSupport
     status: Int, body: String, code: OAuthError.Code, word: String?
   ) async throws {
     let stub = LoginServerStub([
-      "/services/oauth2/singleaccess": { _ in TransportResponse(status: status, json: body) }
+      "/services/oauth2/singleaccess": { _ in RestResponse(status: status, json: body) }
     ])
     let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
     let error = await #expect(throws: OAuthError.self) {
@@ -159,12 +160,13 @@ import TestSupport
     let page = Mutex("")
     let login = Task {
       try await manager.logIn(
-        to: LoginServer("acme.my.salesforce.com"), app: TestOrg.app,
-        presenter: ScriptedLoginPresenter { attempt in
-          let address = try await attempt.loginPage().absoluteString
-          page.withLock { $0 = address }
-          return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
-        })
+        .browser(
+          to: LoginServer("acme.my.salesforce.com"), app: TestOrg.app,
+          presenter: ScriptedLoginPresenter { attempt in
+            let address = try await attempt.loginPage().absoluteString
+            page.withLock { $0 = address }
+            return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
+          }))
     }
     if hangs {
       await until { clock.hasSleeper(for: .seconds(5)) }

@@ -21,7 +21,7 @@ import Testing
         path.hasPrefix("/id/") || path.contains("/services/oauth2/userinfo")
       let accepted = org.state.withLock { "Bearer \($0.accessToken)" }
       if isOfOAuth, request.headers[.authorization] != accepted {
-        return TransportResponse(status: 403, body: Array("Bad_OAuth_Token".utf8))
+        return RestResponse(status: 403, body: Array("Bad_OAuth_Token".utf8))
       }
       return try await inner.send(request)
     }
@@ -103,8 +103,8 @@ import Testing
     let folder = try TemporaryFolder()
     let org = TestOrg { request in
       request.url.path().hasSuffix("singleaccess")
-        ? TransportResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f"}"#)
-        : TransportResponse(json: "{}")
+        ? RestResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f"}"#)
+        : RestResponse(json: "{}")
     }
     org.state.withLock { $0.accessToken = "access-9" }
     org.tokenLatch.close()

@@ -22,11 +22,11 @@ final class TestOrg: Sendable {
   /// Opens the token endpoint; open from the start unless a test asks otherwise.
   let tokenLatch = Latch(isOpen: true)
   /// Handles a request whose token was accepted.
-  let answer: @Sendable (TransportRequest) async throws -> TransportResponse
+  let answer: @Sendable (TransportRequest) async throws -> RestResponse
 
   init(
-    _ answer: @escaping @Sendable (TransportRequest) async throws -> TransportResponse = { _ in
-      TransportResponse(json: #"{"ok":true}"#)
+    _ answer: @escaping @Sendable (TransportRequest) async throws -> RestResponse = { _ in
+      RestResponse(json: #"{"ok":true}"#)
     }
   ) {
     self.answer = answer
@@ -67,17 +67,17 @@ final class TestOrg: Sendable {
       clock: clock)
   }
 
-  private func respond(to request: TransportRequest) async throws -> TransportResponse {
+  private func respond(to request: TransportRequest) async throws -> RestResponse {
     switch request.url.path() {
     case "/services/oauth2/token": return try await token(request)
     case "/services/oauth2/revoke":
       state.withLock { $0.revocations.append(form(request)["token"] ?? "") }
-      return TransportResponse(status: 200)
+      return RestResponse(status: 200)
     case let path where path.hasPrefix("/id/"):
-      return TransportResponse(
+      return RestResponse(
         json: #"{"username":"jane@example.com","display_name":"Jane","email":"jane@example.com"}"#)
     case "/services/oauth2/userinfo" where isAuthorized(request):
-      return TransportResponse(
+      return RestResponse(
         json: """
           {"user_id":"005000000000001AAA","organization_id":"00D000000000001EAA",
           "preferred_username":"jane@example.com","name":"Jane",
@@ -88,7 +88,7 @@ final class TestOrg: Sendable {
         return try await answer(request)
       }
       state.withLock { $0.refusedRequests += 1 }
-      return TransportResponse(
+      return RestResponse(
         status: 401,
         json: #"[{"errorCode":"INVALID_SESSION_ID","message":"Session expired or invalid"}]"#)
     }
@@ -98,7 +98,7 @@ final class TestOrg: Sendable {
     request.headers[.authorization] == state.withLock { "Bearer \($0.accessToken)" }
   }
 
-  private func token(_ request: TransportRequest) async throws -> TransportResponse {
+  private func token(_ request: TransportRequest) async throws -> RestResponse {
     let form = form(request)
     let call: Int = state.withLock { state in
       state.refreshes += 1
@@ -108,17 +108,17 @@ final class TestOrg: Sendable {
     return try state.withLock { state in
       if state.isUnreachable { throw TransportError(.unreachable, "no network") }
       if let refusal = state.refusal {
-        return TransportResponse(
+        return RestResponse(
           status: 400, json: #"{"error":"\#(refusal)","error_description":"said the server"}"#)
       }
       if let token = form["refresh_token"], token != state.refreshToken {
-        return TransportResponse(
+        return RestResponse(
           status: 400, json: #"{"error":"invalid_grant","error_description":"expired token"}"#)
       }
       state.accessToken = "access-\(call + 1)"
       if state.rotates { state.refreshToken = "refresh-\(call + 1)" }
       let rotated = state.rotates || form["code"] != nil
-      return TransportResponse(
+      return RestResponse(
         json: """
           {"access_token":"\(state.accessToken)","instance_url":"\(state.instance)",\
           \(rotated ? #""refresh_token":"\#(state.refreshToken)","# : "")\

@@ -29,17 +29,24 @@ struct FileDevice: Sendable {
           persister: InMemoryAccountPersister(), transport: wire)
         let info = server.info
         let user = try await accounts.logIn(
-          accessToken: info.accessToken, refreshToken: info.refreshToken,
-          instance: try LoginServer(info.instanceUrl),
-          app: ConnectedApp(
-            clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
+          .tokens(
+            accessToken: info.accessToken, refreshToken: info.refreshToken,
+            instance: try LoginServer(info.instanceUrl),
+            app: ConnectedApp(
+              clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false)))
         let store = try await SmartStore.open(
           at: folder.url.appending(path: "store"), encryption: .plaintext)
         try await store.registerSoup(
-          withName: soup, withIndices: [SoupIndex(path: "Id", type: .string)])
+          withName: soup,
+          withIndices: [
+            SoupIndex(path: "Id", type: .string), SoupIndex(path: "__local__", type: .string),
+            SoupIndex(path: "__sync_id__", type: .integer),
+          ])
         let id = try await org.create("Account", ["Name": "Acme"])
         try await store.upsert(
-          entries: [["Id": .string(id)], ["Id": "local_1"]], forSoupNamed: soup)
+          entries: [
+            ["Id": .string(id), "attributes": ["type": "Account"]], ["Id": "local_1"],
+          ], forSoupNamed: soup)
         let device = FileDevice(
           org: org, store: store,
           client: RestClient(
@@ -63,24 +70,29 @@ struct FileDevice: Sendable {
   func open(
     rules: [FileRule] = [], quota: Int64? = nil, attachments: Bool = false,
     now: @escaping @Sendable () -> Int64 = { SalesforceDate(Date()).milliseconds },
+    onStep: @escaping @Sendable () throws -> Void = {},
     onPiece: @escaping @Sendable (Int64) throws -> Void = { _ in }
   ) async throws -> FileSyncManager {
     try await FileSyncManager(
       store: store, client: client,
       options: FileSyncOptions(
         sources: [FileSource(soupName: Self.soup, objectType: "Account")], rules: rules,
-        quota: quota, includesAttachments: attachments), now: now, onPiece: onPiece)
+        quota: quota, includesAttachments: attachments), now: now, onStep: onStep,
+      onPiece: onPiece)
   }
 
   /// Runs `body` with a process's files, and ends the process.
   @discardableResult
   func process<R: Sendable>(
     rules: [FileRule] = [], quota: Int64? = nil, attachments: Bool = false,
+    now: @escaping @Sendable () -> Int64 = { SalesforceDate(Date()).milliseconds },
+    onStep: @escaping @Sendable () throws -> Void = {},
     onPiece: @escaping @Sendable (Int64) throws -> Void = { _ in },
     _ body: (FileSyncManager) async throws -> R
   ) async throws -> R {
     let files = try await open(
-      rules: rules, quota: quota, attachments: attachments, onPiece: onPiece)
+      rules: rules, quota: quota, attachments: attachments, now: now, onStep: onStep,
+      onPiece: onPiece)
     do {
       let result = try await body(files)
       await files.close()
@@ -168,13 +180,13 @@ final class FaultyWire: HTTPTransport {
 
   func refuseRanges() { state.withLock { $0.refusesRanges = true } }
 
-  func send(_ request: TransportRequest) async throws -> TransportResponse {
+  func send(_ request: TransportRequest) async throws -> RestResponse {
     try await wire.send(request)
   }
 
   func withStream<Result: Sendable>(
     to request: TransportRequest,
-    _ body: @Sendable (TransportStream) async throws -> Result
+    _ body: @Sendable (RestStream) async throws -> Result
   ) async throws -> Result {
     var request = request
     let (edit, cut) = state.withLock { state in
@@ -188,9 +200,9 @@ final class FaultyWire: HTTPTransport {
     let rest = Mutex(bytes.prefix(cut ?? bytes.count))
     let isCut = cut != nil
     return try await body(
-      TransportStream(
+      RestStream(
         status: response.status, headers: response.headers,
-        body: TransportBody {
+        body: RestBody {
           let piece = rest.withLock { rest in
             defer { rest = rest.dropFirst(40_000) }
             return Array(rest.prefix(40_000))

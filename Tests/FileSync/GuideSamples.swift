@@ -1,4 +1,5 @@
 import FileSync
+import Foundation
 import SalesforceSDKCore
 import SmartStore
 import TestSupport
@@ -37,6 +38,37 @@ import Testing
         print(file.title, file.state, file.receivedBytes, file.version.size)
       }
       // end of sample
+    }
+  }
+
+  @Test func `the guide's samples queue, upload and decide about files`() async throws {
+    try await FileDevice.with { device in
+      let localId = try await device.createOffline("Harbor")
+      let photo = device.store.directory.appending(path: "photo.jpg")
+      try Data([1, 2, 3]).write(to: photo)
+      let files = try await device.open()
+      // sample: offline-files-add
+      let record = FileRecord(id: localId, objectType: "Account")
+      let queued = try await files.addFile(at: photo, NewFile(name: "roof.jpg", record: record))
+      print(queued.state)  // waitingForRecord
+      // end of sample
+      #expect(queued.state == .waitingForRecord)
+      try await device.syncUp()
+      // sample: offline-files-upload
+      let report = try await files.upload()
+      print(report.uploaded, report.waiting, report.rejected)
+      for file in try await files.queuedFiles() {
+        print(file.title, file.state, file.problem ?? "")
+      }
+      // end of sample
+      #expect(report.uploaded.count == 1)
+      let edited = FileDevice.pieces([4, 5])
+      let fileId = try #require(report.uploaded[queued.id])
+      // sample: offline-files-version
+      try await files.addVersion(of: fileId, edited)
+      // end of sample
+      #expect(try await files.upload().isComplete)
+      await files.close()
     }
   }
 }

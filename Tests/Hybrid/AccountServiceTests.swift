@@ -28,7 +28,7 @@ struct AccountServiceTests {
       #expect(credentials?["userId"] == .string(account.userId))
       #expect(credentials?["accessToken"]?.string == account.credentials.accessToken)
       let agent = try #require(credentials?["userAgent"]?.string)
-      #expect(agent.hasPrefix("SalesforceMobileSDK/"))
+      #expect(agent.hasPrefix("SalesforceMobileSDK/") && agent.contains(" HybridLocal "))
       #expect(try await page.value(Self.oauth, "authenticate")?["userId"] != nil)
       #expect(try await page.value(Self.oauth, "getAppHomeUrl") == "")
       let other = try Page(host.bridge)
@@ -48,17 +48,23 @@ struct AccountServiceTests {
     }
   }
 
-  @Test(.covers("HT-10"))
+  @Test(.covers("HT-10", "CO-76.4"))
   func `users are listed by the keys of the table, and found by org and user`() async throws {
     try await TestHost.withOrg { host, _ in
       let page = try Page(host.bridge)
       let user = try #require(try await page.value(Self.manager, "getCurrentUser"))
       for key in [
         "authToken", "refreshToken", "loginServer", "idUrl", "instanceServer", "orgId", "userId",
-        "username", "clientId",
+        "username", "clientId", "communityId", "communityUrl", "firstName", "lastName",
+        "displayName", "email", "photoUrl", "thumbnailUrl",
       ] {
         #expect(user[key] != nil, "\(key)")
       }
+      let account = try #require(await host.accounts.current)
+      #expect(user["userId"] == .string(account.userId))
+      #expect(user["displayName"] == account.profile.displayName.map { .string($0) })
+      #expect(user["email"] == account.profile.email.map { .string($0) })
+      #expect(user["communityId"] == .null)
       #expect(try await page.value(Self.manager, "getUsers") == [user])
       #expect(try await page.value(Self.manager, "switchToUser", user) == nil)
       let unknown: JSONValue = ["orgId": "00D000000000009AAA", "userId": "005000000000009AAA"]

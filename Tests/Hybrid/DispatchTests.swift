@@ -139,6 +139,25 @@ struct DispatchTests {
     #expect(accepted.withLock { $0 } == 10)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a cancelled caller does not wait for room`() async throws {
+    let latch = Latch()
+    var limits = HybridLimits()
+    limits.maxPendingCalls = 1
+    let bridge = try HybridBridge(
+      plugins: [Slow(name: "slow", keepsOrder: false, latch)], limits: limits)
+    let page = try Page(bridge)
+    let first = try await page.post("slow", "wait")
+    let waiting = Task { try await page.post("slow", "wait") }
+    for _ in 0..<200 { await Task.yield() }
+    waiting.cancel()
+    let error = await #expect(throws: HybridError.self) { try await waiting.value }
+    #expect(error?.code == .closed)
+    latch.open()
+    #expect(await page.response(first)["status"] == "ok")
+    await bridge.close()
+  }
+
   @Test
   func `a frame that names no id is refused and the session stays usable`() async throws {
     let bridge = try HybridBridge(plugins: [Echo()])
@@ -197,8 +216,10 @@ struct DispatchTests {
     #expect(throws: HybridError.self) { try HybridBridge(plugins: [Echo(), Echo()]) }
   }
 
-  @Test
-  func `5,000 seeded mutations of frames each get at most one response`() async throws {
+  @Test(.timeLimit(.minutes(2)))
+  func `5,000 seeded mutations of frames each get one response with their id, or end their socket`()
+    async throws
+  {
     let seed = Effort.seed(.random(in: 0..<1_000_000))
     var random = SeededGenerator(seed: seed)
     let bridge = try HybridBridge(plugins: [Echo()])
@@ -206,7 +227,8 @@ struct DispatchTests {
     let original = Array(
       #"{"id":12,"service":"echo","action":"echo","args":["pluginSDKVersion:14.0.0",{"a":[1,"é"]}]}"#
         .utf8)
-    var accepted = 0
+    var ids: [JSONValue] = []
+    var refused = 0
     for _ in 0..<Effort.times(5_000) {
       var frame = original
       for _ in 0...Int.random(in: 0..<3, using: &random) {
@@ -221,13 +243,27 @@ struct DispatchTests {
       }
       do {
         try await page.session.receive(frame)
-        accepted += 1
-      } catch {
+        ids.append(try JSONSlice(parsing: frame)["id"]?.value ?? .null)
+      } catch let error as HybridError {
         #expect([.invalidFrame, .tooLarge].contains(error.code), "seed \(seed)")
+        refused += 1
       }
     }
+    // A last call: the responses to the mutations may overtake one another, so all are waited for.
+    let last = try await page.post("echo", "nothing")
+    _ = await page.response(last)
+    while page.frames.count < ids.count + 1 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     await bridge.close()
-    #expect(page.frames.count <= accepted, "seed \(seed)")
+    #expect(ids.count > 100 && refused > 100, "seed \(seed)")
+    let responses = page.frames.filter { $0["status"] == "ok" || $0["status"] == "error" }
+    #expect(responses.count == ids.count + 1, "seed \(seed)")
+    let texts = { (values: [JSONValue]) in values.map(\.text).sorted() }
+    #expect(
+      texts(responses.map { $0["id"] ?? .null }) == texts(ids + [.integer(Int64(last))]),
+      "seed \(seed)")
   }
 }
 

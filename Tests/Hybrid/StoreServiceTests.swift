@@ -112,6 +112,59 @@ struct StoreServiceTests {
     }
   }
 
+  @Test(
+    .covers("SS-229"),
+    arguments: [
+      ["soupName": "plain"], ["soupName": "s"],
+      ["soupName": "files", "soupSpec": ["name": "files", "features": ["externalStorage"]]],
+    ] as [JSONValue])
+  func `an upsert responds with what the store then holds, in the order of the entries`(
+    soupMessage: JSONValue
+  ) async throws {
+    try await Self.withSoup { _, _, soup in
+      var register = soupMessage
+      register["indexes"] = [
+        ["path": "Name", "type": "string"], ["path": "n", "type": "integer"],
+      ]
+      if soupMessage["soupName"] != "s" { _ = try await soup.call("pgRegisterSoup", register) }
+      var message: JSONValue = ["soupName": soupMessage["soupName"] ?? .null]
+      func upsert(_ entries: [JSONValue], path: String? = nil) async throws -> [JSONValue] {
+        message["entries"] = .array(entries)
+        message["externalIdPath"] = path.map { .string($0) } ?? .null
+        let stored = try await soup.call("pgUpsertSoupEntries", message)?.array ?? []
+        message["entryIds"] = .array(stored.compactMap { $0["_soupEntryId"] })
+        let held = try await soup.call("pgRetrieveSoupEntries", message)?.array ?? []
+        #expect(stored == held)
+        return stored
+      }
+      #expect(try await upsert([]) == [])
+      // More than one statement inserts at once.
+      let new: [JSONValue] = (0..<50).map {
+        ["Name": .string("é\($0)"), "n": .integer($0), "__local__": false]
+      }
+      let first = try await upsert(new)
+      #expect(first.count == 50)
+      var mixed = new
+      for index in [0, 20, 49] {
+        mixed[index] = first[index]
+        mixed[index]["n"] = 7
+      }
+      let second = try await upsert(mixed)
+      #expect(second.map { $0["Name"] } == mixed.map { $0["Name"] })
+      #expect(second[20]["_soupEntryId"] == first[20]["_soupEntryId"])
+      #expect(second[20]["n"] == 7)
+      let third = try await upsert([["Name": "x", "n": 1], ["Name": "y", "n": 2]], path: "Name")
+      #expect(third.map { $0["n"] } == [1, 2])
+      // An entry that is written twice has both of its versions in the response.
+      message["entries"] = [["Name": "x", "n": 3], ["Name": "x", "n": 4]]
+      message["externalIdPath"] = "Name"
+      let twice = try await soup.call("pgUpsertSoupEntries", message)?.array
+      #expect(twice?.map { $0["n"] } == [3, 4])
+      #expect(
+        twice?.map { $0["_soupEntryId"] } == [third[0]["_soupEntryId"], third[0]["_soupEntryId"]])
+    }
+  }
+
   @Test
   func `entries cross the bridge as the text that the store holds`() async throws {
     try await Self.withSoup { page, _, soup in

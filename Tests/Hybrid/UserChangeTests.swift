@@ -21,12 +21,14 @@ struct UserChangeTests {
       MockOrgUser(username: "grace@fieldforce.example", firstName: "Grace", lastName: "Hopper")
     ]
     try await withMockOrg(options) { _, server in
-      try await TestHost.with { host in
-        let info = try #require(server.info(forUser: "grace@fieldforce.example"))
-        let other = try await host.accounts.logIn(with: info)
-        let one = try await host.accounts.logIn(to: server)
-        try await host.accounts.setCurrent(one.identity)
-        #expect(one.identity != other.identity)
+      let info = try #require(server.info(forUser: "grace@fieldforce.example"))
+      try await TestHost.with(prepare: { accounts in
+        _ = try await accounts.logIn(with: info)
+        try await accounts.logIn(to: server)
+      }) { host in
+        let one = try #require(await host.accounts.current)
+        let other = try #require(
+          await host.accounts.accounts.first { $0.identity != one.identity })
         try await body(host, one, other)
       }
     }
@@ -39,6 +41,33 @@ struct UserChangeTests {
   static let notes: JSONValue = [
     "soupName": "notes", "indexes": [["path": "for", "type": "string"]],
   ]
+
+  @Test(.covers("HT-10"))
+  func `a switch without a user shows the page that requested it the list of accounts`()
+    async throws
+  {
+    try await Self.withTwoUsers { host, one, other in
+      let page = try Page(host.bridge)
+      let bystander = try Page(host.bridge)
+      let current = await host.accounts.current?.identity
+      #expect(try await page.value(Self.manager, "switchToUser", .null) == nil)
+      let list = await page.frame { $0["event"] == "fieldforceChooseUser" }["detail"]
+      let users = list?["users"]?.array ?? []
+      #expect(
+        Set(users.compactMap { $0["userId"]?.string })
+          == [one.userId, other.userId])
+      for user in users {
+        #expect(user.object?.keys.sorted() == ["isCurrent", "orgId", "userId", "username"])
+        #expect(user["isCurrent"]?.bool == (user["userId"]?.string == current?.userId))
+      }
+      #expect(list?["canLogIn"] == false)
+      #expect(await host.accounts.current?.identity == current)
+      #expect(
+        try await page.failure(Self.manager, "switchToUser", ["newUser": true])
+          .contains("this host offers no login"))
+      #expect(!bystander.frames.contains { $0["event"] == "fieldforceChooseUser" })
+    }
+  }
 
   @Test(.covers("HT-21"))
   func `calls of one user that wait during a switch are never carried out for the next`()
@@ -101,6 +130,7 @@ struct UserChangeTests {
         TestHost.store, "pgQuerySoup",
         ["soupName": "notes", "querySpec": ["queryType": "range", "indexPath": "for"]])
       let switching = try await page.post(Self.manager, "switchToUser", Self.user(other))
+      #expect(await page.response(switching)["status"] == "ok")
       _ = await page.frame { $0["event"] == "fieldforceReload" }
       _ = await second.frame { $0["event"] == "fieldforceReload" }
       let places = page.frames.indices.filter {
@@ -109,8 +139,8 @@ struct UserChangeTests {
       }
       #expect(page.frames[places[0]]["status"] == "ok")
       #expect(
-        try await page.value(Self.manager, "getCurrentUser")?["orgId"]
-          == .string(other.organizationId))
+        try await page.value(Self.manager, "getCurrentUser")?["userId"]
+          == .string(other.userId))
       #expect(try await page.value(TestHost.store, "pgSoupExists", ["soupName": "notes"]) == false)
       #expect(
         try await page.failure(
@@ -129,8 +159,6 @@ struct UserChangeTests {
   {
     try await Self.withTwoUsers { host, _, other in
       let page = try Page(host.bridge)
-      // The bridge follows the accounts from its start; a call shows that it runs.
-      _ = try await page.value(Self.manager, "getCurrentUser")
       try await host.accounts.setCurrent(other.identity)
       _ = await page.frame { $0["event"] == "fieldforceReload" }
       _ = try await page.value(Self.manager, "logout", Self.user(other))

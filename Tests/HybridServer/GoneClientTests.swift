@@ -65,7 +65,10 @@ struct GoneClientTests {
   func `a client that reads nothing delays neither other clients nor the end of the server`()
     async throws
   {
-    try await ServedApp.with { app async throws in
+    // The server also stops while it waits for the client to read its responses.
+    var limits = HybridLimits()
+    limits.maxPendingBytes = 2 << 20
+    try await ServedApp.with(limits: limits) { app async throws in
       try await app.withSocket { other in
         let text = String(repeating: "x", count: 1 << 20)
         // More than the buffers of both sides hold: the server stops reading from this client.

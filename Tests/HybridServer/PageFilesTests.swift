@@ -167,4 +167,39 @@ struct PageFilesTests {
     #expect(app.version == "2.0")
     #expect(app.startPage == "pages/one.html")
   }
+
+  /// A file of 3 GiB that takes no room on disk.
+  private func sparse(_ file: URL) throws {
+    try Data().write(to: file)
+    let handle = try FileHandle(forWritingTo: file)
+    try handle.truncate(atOffset: 3 << 30)
+    try handle.close()
+  }
+
+  @Test(.covers("HT-9"), .timeLimit(.minutes(1)))
+  func `files of an app that are pipes, or have gigabytes, are left out`() throws {
+    for isPipe in [true, false] {
+      let folder = try TemporaryFolder()
+      let www = folder.file("www")
+      try FileManager.default.createDirectory(at: www, withIntermediateDirectories: true)
+      for file in [
+        www.appending(path: "config.xml"), www.appending(path: "bootconfig.json"),
+        folder.file("package.json"),
+      ] {
+        if isPipe { #expect(mkfifo(file.path, 0o600) == 0) } else { try sparse(file) }
+      }
+      #expect(HybridApp(www: www).name == "")
+      #expect(HybridApp(www: www).startPage == "index.html")
+      #expect(!AllowedOrigins(www: www).admits(origin: "https://evil.example"))
+    }
+  }
+
+  @Test(.covers("HT-84"), .timeLimit(.minutes(1)))
+  func `a file of gigabytes is not served, and the server goes on`() async throws {
+    try await ServedApp.with(["index.html": "x"]) { app async throws in
+      try sparse(app.folder.file("www").appending(path: "large.bin"))
+      #expect(try await app.get("large.bin").status == 404)
+      #expect(try await app.get("index.html").body == "x")
+    }
+  }
 }

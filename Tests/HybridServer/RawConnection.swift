@@ -104,7 +104,7 @@ struct RawConnection {
     var code: Int? { data.count < 2 ? nil : Int(data[0]) << 8 | Int(data[1]) }
   }
 
-  /// Sends a frame; a client masks it, here with zeros.
+  /// Sends a frame; a client masks it, long ones here with zeros, which takes no time.
   func send(
     frame data: [UInt8], opcode: UInt8 = 1, isLast: Bool = true, isMasked: Bool = true
   ) async throws {
@@ -119,8 +119,10 @@ struct RawConnection {
         bytes.append(UInt8(truncatingIfNeeded: data.count >> shift))
       }
     }
-    if isMasked { bytes += [0, 0, 0, 0] }
-    try await send(bytes: bytes + data)
+    guard isMasked else { return try await send(bytes: bytes + data) }
+    let key: [UInt8] = data.count > 65_536 ? [0, 0, 0, 0] : [0x37, 0xfa, 0x21, 0x9d]
+    let masked = key[0] == 0 ? data : data.indices.map { data[$0] ^ key[$0 & 3] }
+    try await send(bytes: bytes + key + masked)
   }
 
   func send(call text: String) async throws { try await send(frame: Array(text.utf8)) }

@@ -17,6 +17,7 @@ struct ServedApp {
   /// Runs `body` with a server on these files; without files there is no www folder.
   static func with(
     _ files: [String: String] = ["index.html": "<p>start</p>"],
+    limits: HybridLimits = HybridLimits(),
     _ body: (ServedApp) async throws -> Void
   ) async throws {
     let folder = try TemporaryFolder()
@@ -27,7 +28,7 @@ struct ServedApp {
         at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(text.utf8).write(to: file)
     }
-    let bridge = try HybridBridge(plugins: [EchoPlugin()])
+    let bridge = try HybridBridge(plugins: [EchoPlugin()], limits: limits)
     let server = try await HybridServer.start(bridge: bridge, www: files.isEmpty ? nil : www)
     do {
       try await body(ServedApp(server: server, bridge: bridge, folder: folder))

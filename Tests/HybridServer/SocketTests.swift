@@ -35,6 +35,24 @@ struct SocketTests {
   }
 
   @Test(.covers("HT-5"))
+  func `messages of any length arrive as they were sent, also in fragments of any length`()
+    async throws
+  {
+    try await ServedApp.with { app async throws in
+      try await app.withSocket { socket in
+        for length in 0..<40 {
+          let text = String("äbcdefghij0123456789klmnopqrstuvwxyzABCDEFGHIJ".prefix(length))
+          let call = Array(Self.call(length, "\"\(text)\"").utf8)
+          try await socket.send(frame: Array(call[..<length]), isLast: false)
+          try await socket.send(frame: Array(call[length...]), opcode: 0)
+          let response = try await socket.frame()?.text
+          #expect(response == #"{"id":\#(length),"status":"ok","value":["\#(text)"]}"#)
+        }
+      }
+    }
+  }
+
+  @Test(.covers("HT-5"))
   func `a thousand calls at once get responses`() async throws {
     try await ServedApp.with { app async throws in
       try await app.withSocket { socket in

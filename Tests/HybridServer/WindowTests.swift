@@ -9,13 +9,14 @@ import Testing
 /// Does a window get the app's files as https://localhost, and do only pages of allowed origins reach the bridge?
 struct WindowTests {
   private static func with(
-    _ body: (_ socket: String, _ bridge: HybridBridge) async throws -> Void
+    mode: mode_t = 0o700, _ body: (_ socket: String, _ bridge: HybridBridge) async throws -> Void
   ) async throws {
     // A path of a Unix socket has at most 107 bytes.
     let folder = URL(filePath: "/tmp").appending(path: "ff-\(UUID().uuidString.prefix(8))")
     let www = folder.appending(path: "www")
     try FileManager.default.createDirectory(at: www, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
+    try #require(chmod(folder.path, mode) == 0)
     try Data("<p>start</p>".utf8).write(to: www.appending(path: "index.html"))
     let socket = folder.appending(path: "s")
     let bridge = try HybridBridge(plugins: [EchoPlugin()])
@@ -39,6 +40,14 @@ struct WindowTests {
     try await RawConnection.with(unixSocket: socket) {
       try await $0.request(path, host: host, headers: headers)
     }
+  }
+
+  @Test(.covers("HT-93.3"), arguments: [mode_t(0o755), 0o711, 0o750, 0o1777])
+  func `a socket in a folder that other users may enter is refused`(mode: mode_t) async throws {
+    let error = await #expect(throws: HybridServerError.self) {
+      try await Self.with(mode: mode) { _, _ in }
+    }
+    #expect(error?.code == .cannotListen)
   }
 
   @Test(.covers("HT-3", "HT-84"))

@@ -42,7 +42,7 @@ struct AppFixture {
     accounts = try await UserAccountManager(
       persister: persister,
       transport: recorder.transport(
-        ScriptedTransport([TransportResponse(status: 503, json: "{}")])))
+        ScriptedTransport([RestResponse(status: 503, json: "{}")])))
     stores = SmartStoreManager(
       root: folder.file("stores"),
       encryption: .encrypted(SecretStoreKeyProvider(InMemorySecretStore())), accounts: accounts)

@@ -69,7 +69,7 @@ struct EventTests {
     var app = fixture.app
     app.recorder = recorder
     let transport = recorder.transport(
-      ScriptedTransport([TransportResponse(status: 200, json: "{}")]))
+      ScriptedTransport([RestResponse(status: 200, json: "{}")]))
     let url = try #require(
       URL(string: "https://acme.example/services/data/v66.0/query?q=SELECT+secret"))
     _ = try await transport.send(TransportRequest(method: .get, url: url))

@@ -92,7 +92,7 @@ struct GuardTests {
     }
   }
 
-  @Test(.covers("CO-184"), .covers("SS-226"))
+  @Test(.covers("CO-184", "CO-13.5"), .covers("SS-226"))
   func `without developer support no inspector starts`() async throws {
     let fixture = try StoresFixture()
     var app = fixture.app

@@ -188,7 +188,7 @@ struct SyncPageTests {
     }
   }
 
-  @Test(.covers("CO-185"), .covers("CO-186"), .covers("CO-187"), .covers("HT-69"))
+  @Test(.covers("CO-185", "CO-186", "CO-187", "HT-69.1", "BX-102"))
   func `developers get information without secrets, and the app's own actions`() async throws {
     let fixture = try await AppFixture()
     try await fixture.setUp()
@@ -198,7 +198,7 @@ struct SyncPageTests {
       ConnectedApp(clientId: "usual", redirectURI: "app://done"))
     let ran = InMemorySecretStore()
     app.actions = [
-      InspectorAction(name: "Fill") {
+      DeveloperAction(name: "Fill") { _ in
         try ran.write([1], for: SecretName(service: "ran"))
         return "filled"
       }
@@ -211,7 +211,8 @@ struct SyncPageTests {
     }
     for row in [
       "section:SmartStore: ", "section:Current User: ", "Username: ada@acme.example", "Build: 27",
-      "Consumer Key: key", "Authenticated Users: ada@acme.example",
+      "Consumer Key: key", "Authenticated Users: ada@acme.example", "App Type: Native",
+      "section:User store \(SmartStore.defaultStoreName): ",
     ] { #expect(rows?.contains(row) == true, "\(row)") }
     let names = developer["actions"]?.elements.map { $0["name"]?.string }
     #expect(names == ["Logout", "Switch User", "Refresh Token", "Login Options", "Fill"])

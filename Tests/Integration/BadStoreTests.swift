@@ -34,11 +34,11 @@ import Testing
 
     var database: URL { folder.appending(path: "store.sqlite") }
 
-    /// All but the lock, which is empty and may be new.
+    /// All but the files that are there to be locked, which may be new.
     func contents() throws -> [String: Data] {
       var contents: [String: Data] = [:]
       for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      where name != "store.lock" {
+      where !["store.lock", "store.opening", "store.turn", "store.queue"].contains(name) {
         contents[name] = try Data(contentsOf: folder.appending(path: name))
       }
       return contents

@@ -91,7 +91,8 @@ struct BrowserLoginTests {
   func `a person logs in through the browser and the account works`() async throws {
     try await withAccounts { accounts, org, server, app in
       let account = try await accounts.logIn(
-        to: try LoginServer(server.info.url), app: app, presenter: presenter(Browser([person])))
+        .browser(
+          to: try LoginServer(server.info.url), app: app, presenter: presenter(Browser([person]))))
       #expect(account.username == "admin@fieldforce.example")
       #expect(account.identity.userId == server.info.userId)
       #expect(await accounts.current?.identity == account.identity)
@@ -112,7 +113,7 @@ struct BrowserLoginTests {
       wrong["password"] = "guessed"
       let browser = Browser([wrong, person])
       let account = try await accounts.logIn(
-        to: try LoginServer(server.info.url), app: app, presenter: presenter(browser))
+        .browser(to: try LoginServer(server.info.url), app: app, presenter: presenter(browser)))
       #expect(account.identity.userId == server.info.userId)
       // The login may be over before the browser has noted the last page.
       #expect(browser.pages.count >= 2)
@@ -126,7 +127,7 @@ struct BrowserLoginTests {
       let browser = Browser([person.merging(["decision": "deny"]) { $1 }])
       let error = await #expect(throws: OAuthError.self) {
         try await accounts.logIn(
-          to: try LoginServer(server.info.url), app: app, presenter: presenter(browser))
+          .browser(to: try LoginServer(server.info.url), app: app, presenter: presenter(browser)))
       }
       #expect(error?.code == .accessDenied)
       #expect(await accounts.accounts.isEmpty)
@@ -140,9 +141,9 @@ struct BrowserLoginTests {
     try await withAccounts { accounts, _, server, app in
       let login = try LoginServer(server.info.url)
       let first = try await accounts.logIn(
-        to: login, app: app, presenter: presenter(Browser([person])))
+        .browser(to: login, app: app, presenter: presenter(Browser([person]))))
       let second = try await accounts.logIn(
-        to: login, app: app, presenter: presenter(Browser([person])))
+        .browser(to: login, app: app, presenter: presenter(Browser([person]))))
       #expect(first.identity == second.identity)
       #expect(await accounts.accounts.count == 1)
       #expect(first.credentials.accessToken != second.credentials.accessToken)

@@ -87,7 +87,9 @@ struct FieldDevice: Sendable {
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     managers = SyncManagerRegistry(
-      registry: registry, environment: SyncEnvironment(events: analytics))
+      registry: registry,
+      // No server of these tests works on a request for longer.
+      environment: SyncEnvironment(events: analytics, lateArrival: .seconds(1)))
     if let known = await accounts.current {
       account = known
     } else {
@@ -117,10 +119,11 @@ struct FieldDevice: Sendable {
   ) async throws -> UserAccount {
     let info = server.info
     return try await accounts.logIn(
-      accessToken: info.accessToken, refreshToken: info.refreshToken,
-      instance: try LoginServer(info.instanceUrl),
-      app: ConnectedApp(
-        clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
+      .tokens(
+        accessToken: info.accessToken, refreshToken: info.refreshToken,
+        instance: try LoginServer(info.instanceUrl),
+        app: ConnectedApp(
+          clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false)))
   }
 
   private func makeSoup() async throws {

@@ -41,7 +41,8 @@ import Testing
           clientId: server.info.clientId, redirectURI: "http://127.0.0.1:0/callback")
         let login = try LoginServer(server.info.url)
         let account = try await accounts.logIn(
-          to: login, app: app, presenter: LoopbackLoginPresenter { try await Self.person($0) })
+          .browser(
+            to: login, app: app, presenter: LoopbackLoginPresenter { try await Self.person($0) }))
         let client = RestClient(account: account, accounts: accounts, transport: transport)
         for _ in 0..<2 {
           org.expireAccessTokens()
@@ -52,13 +53,13 @@ import Testing
           { _ = try await client.send(.query("SELECT Nonsense FROM Nowhere")) },
           {
             try await accounts.logIn(
-              username: "jane@example.com", password: "Geheimnis1", to: login, app: app)
+              .password(username: "jane@example.com", password: "Geheimnis1", to: login, app: app))
           },
           {
             try await accounts.logIn(
-              with: .assertion(clientId: "c") { _ in "aaa.Geheimnis1.c" }, to: login)
+              .grant(.assertion(clientId: "c") { _ in "aaa.Geheimnis1.c" }, to: login))
           },
-          { try await accounts.logIn(accessToken: "Geheimnis1", instance: login) },
+          { try await accounts.logIn(.tokens(accessToken: "Geheimnis1", instance: login)) },
           {
             org.revokeAllTokens()
             _ = try await client.send(.limits())
@@ -140,7 +141,7 @@ private final class Eavesdropper: HTTPTransport {
   var secrets: Set<String> { kept.withLock { $0.secrets } }
   var requests: [TransportRequest] { kept.withLock { $0.requests } }
 
-  func send(_ request: TransportRequest) async throws -> TransportResponse {
+  func send(_ request: TransportRequest) async throws -> RestResponse {
     var found: [String] = []
     let form = QueryParameters(query: String(decoding: request.body ?? [], as: UTF8.self))
       .dictionary

@@ -44,7 +44,8 @@ struct SignInSamples {
       // sample: login-browser
       let app = ConnectedApp(clientId: clientId, redirectURI: "http://127.0.0.1:0/callback")
       let account = try await accounts.logIn(
-        to: LoginServer(address), app: app, presenter: LoopbackLoginPresenter(open: openPage))
+        .browser(
+          to: LoginServer(address), app: app, presenter: LoopbackLoginPresenter(open: openPage)))
       // end of sample
       #expect(await accounts.current?.identity == account.identity)
 
@@ -55,7 +56,7 @@ struct SignInSamples {
       #expect(limits.status == 200)
 
       // sample: accounts-events
-      let watcher = Task { [events = await accounts.events()] in
+      let watcher = Task { [events = accounts.events()] in
         for await event in events {
           switch event.kind {
           case .didRefreshToken: print("new tokens for \(event.account)")
@@ -96,7 +97,7 @@ struct SignInSamples {
       // sample: login-jwt
       let grant = ServerGrant.jwtBearer(
         clientId: clientId, username: username, key: try JWTSigningKey(pem: key))
-      let account = try await accounts.logIn(with: grant, to: LoginServer(address))
+      let account = try await accounts.logIn(.grant(grant, to: LoginServer(address)))
       // end of sample
       #expect(account.username == username)
 
@@ -106,7 +107,7 @@ struct SignInSamples {
       }
       // sample: login-errors
       do {
-        try await accounts.logIn(to: LoginServer(address), app: app, presenter: presenter)
+        try await accounts.logIn(.browser(to: LoginServer(address), app: app, presenter: presenter))
       } catch let error as OAuthError {
         switch error.code.effect {
         case .silent: break

@@ -14,7 +14,7 @@ import TestSupport
   private func send(
     _ address: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:],
     body: String? = nil
-  ) async throws -> TransportResponse {
+  ) async throws -> RestResponse {
     try await transport.send(
       TransportRequest(
         method: method, url: try #require(URL(string: address)), headers: headers,

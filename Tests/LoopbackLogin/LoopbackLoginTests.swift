@@ -22,7 +22,7 @@ import TestSupport
     return try #require(items?.first { $0.name == "redirect_uri" }?.value)
   }
 
-  private func get(_ address: String) async throws -> TransportResponse {
+  private func get(_ address: String) async throws -> RestResponse {
     try await transport.send(
       TransportRequest(method: .get, url: try #require(URL(string: address))))
   }
@@ -51,7 +51,7 @@ import TestSupport
   @Test(.covers("CO-44.1"))
   func `the person reads that the login succeeded`() async throws {
     let attempt = attempt()
-    let (answers, sink) = AsyncStream<TransportResponse>.makeStream()
+    let (answers, sink) = AsyncStream<RestResponse>.makeStream()
     let presenter = LoopbackLoginPresenter { page in
       let address = "\(try redirectURI(page))?code=a&state=\(attempt.state)"
       // The browser goes on by itself, whatever becomes of the program that opened it.
@@ -61,7 +61,7 @@ import TestSupport
       }
     }
     _ = try await presenter.redirect(of: attempt)
-    var pages: [TransportResponse] = []
+    var pages: [RestResponse] = []
     for await page in answers { pages.append(page) }
     #expect(pages.map(\.status) == [200])
     #expect(

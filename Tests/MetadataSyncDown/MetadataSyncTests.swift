@@ -98,6 +98,25 @@ import TestSupport
     #expect(try await device.manager.syncs().isEmpty)
   }
 
+  @Test(.covers("MS-296"))
+  func `a reset empties one user's cache and no other`() async throws {
+    let org = InMemoryOrg()
+    let devices = [try await Device.open(org), try await Device.open(org)]
+    for device in devices {
+      for object in ["Account", "Contact"] {
+        _ = try await MetadataSyncManager(device.manager).fetchMetadata(forObject: object)
+      }
+    }
+    try await MetadataSyncManager(devices[0].manager).reset()
+    for (device, isKept) in zip(devices, [false, true]) {
+      for object in ["Account", "Contact"] {
+        let cached = try await MetadataSyncManager(device.manager)
+          .fetchMetadata(forObject: object, mode: .cacheOnly)
+        #expect((cached != nil) == isKept)
+      }
+    }
+  }
+
   @Test(.covers("MS-300"))
   func `a sync that a crash left behind goes with the next fetch`() async throws {
     let org = InMemoryOrg()
@@ -121,5 +140,52 @@ import TestSupport
         parsing: #"{"name":"Account","createable":false,"custom":true,"fields":[{"name":"Id"}]}"#))
     #expect(!metadata.createable && metadata.custom && !metadata.queryable)
     #expect(metadata.fields.first?["name"]?.string == "Id" && metadata.childRelationships.isEmpty)
+  }
+
+  private static let flags: [(key: String, value: @Sendable (Metadata) -> Bool)] = [
+    ("activateable", { $0.activateable }), ("compactLayoutable", { $0.compactLayoutable }),
+    ("createable", { $0.createable }), ("custom", { $0.custom }),
+    ("customSetting", { $0.customSetting }), ("deletable", { $0.deletable }),
+    ("deprecatedAndHidden", { $0.deprecatedAndHidden }), ("feedEnabled", { $0.feedEnabled }),
+    ("hasSubtypes", { $0.hasSubtypes }), ("isSubtype", { $0.isSubtype }),
+    ("layoutable", { $0.layoutable }), ("mergeable", { $0.mergeable }),
+    ("mruEnabled", { $0.mruEnabled }), ("queryable", { $0.queryable }),
+    ("replicateable", { $0.replicateable }), ("retrieveable", { $0.retrieveable }),
+    ("searchLayoutable", { $0.searchLayoutable }), ("searchable", { $0.searchable }),
+    ("triggerable", { $0.triggerable }), ("undeletable", { $0.undeletable }),
+    ("updateable", { $0.updateable }),
+  ]
+
+  @Test(.covers("MS-302"))
+  func `each flag has its own key and its value, and is off where there is none`() throws {
+    for (index, flag) in Self.flags.enumerated() {
+      // Present and false everywhere but at one.
+      let members = Self.flags.map { "\"\($0.key)\": \($0.key == flag.key)" }
+      let metadata = Metadata(
+        rawData: try JSONSlice(parsing: "{\(members.joined(separator: ", "))}"))
+      let on = Self.flags.indices.filter { Self.flags[$0].value(metadata) }
+      #expect(on == [index], "\(flag.key)")
+    }
+    let empty = Metadata(rawData: try JSONSlice(parsing: "{}"))
+    #expect(Self.flags.allSatisfy { !$0.value(empty) })
+    #expect(empty.label == nil && empty.urls == nil && empty.fields.isEmpty)
+  }
+
+  @Test(.covers("MS-302"))
+  func `names, prefix, addresses and the whole description are read`() throws {
+    let text = """
+      {"name": "Account", "label": "Customer", "labelPlural": "Customers", "keyPrefix": "001",
+      "networkScopeFieldName": "NetworkId", "urls": {"sobject": "/sobjects/Account"},
+      "childRelationships": [{"field": "AccountId"}], "fields": [], "more": [1]}
+      """
+    let metadata = Metadata(rawData: try JSONSlice(parsing: text))
+    #expect(
+      [
+        metadata.name, metadata.label, metadata.labelPlural, metadata.keyPrefix,
+        metadata.networkScopeFieldName,
+      ] == ["Account", "Customer", "Customers", "001", "NetworkId"])
+    #expect(metadata.urls?["sobject"]?.string == "/sobjects/Account")
+    #expect(metadata.childRelationships.map { $0["field"]?.string } == ["AccountId"])
+    #expect(try metadata.rawData.value == JSONValue(parsing: text))
   }
 }

@@ -78,6 +78,24 @@ import TestSupport
     #expect(try await device.rows().count == 1_000)
   }
 
+  @Test(.covers("MS-87"))
+  func `a second run downloads everything again, although the sync has a watermark`()
+    async throws
+  {
+    let (org, ids) = org(2, recent: 2)
+    let device = try await Device.open(org)
+    let first = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
+    #expect(first.maxTimeStamp > 0)
+    let second = try await device.manager.reSync(id: first.id).finished()
+    #expect(second.totalSize == 2 && second.maxTimeStamp == first.maxTimeStamp)
+    #expect(org.lines.count == 4 && Array(org.lines.suffix(2)) == Array(org.lines.prefix(2)))
+    #expect(
+      org.requests[3].query["q"]
+        == "select Name, Id, LastModifiedDate from Account where Id IN ('\(ids[0])', '\(ids[1])')")
+  }
+
   @Test(.covers("MS-122", "MS-266"))
   func `the stored form reads back equal, also with the other spelling`()
     throws

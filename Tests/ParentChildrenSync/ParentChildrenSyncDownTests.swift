@@ -58,6 +58,24 @@ import TestSupport
     #expect(child[SyncKeys.local] == false)
   }
 
+  @Test(
+    .covers("MS-155"),
+    arguments: [
+      (nil, nil), (2_000, nil), (500, "batchSize=500"), (50, "batchSize=200"),
+    ] as [(Int?, String?)])
+  func `a page size that is given is requested, the server's own is not`(
+    size: Int?, header: String?
+  ) async throws {
+    let tree = try await TreeDevice()
+    var configuration = tree.down.json
+    configuration["maxBatchSize"] = size.map { .integer(Int64($0)) }
+    let target = try ParentChildrenSyncDownTarget(configuration: configuration)
+    _ = try await tree.device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
+    #expect(tree.org.requests.map { $0.headers["Sforce-Query-Options"] } == [header])
+  }
+
   @Test(.covers("MS-156"))
   func `children on pages of their own are fetched too`() async throws {
     let tree = try await TreeDevice()

@@ -83,6 +83,36 @@ import Testing
     #expect(try await tree.device.store.conflicts().isEmpty)
   }
 
+  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
+  func `a tree whose values a trigger replaced is held, parent and children`(
+    mode: SyncMergeMode
+  ) async throws {
+    let tree = try await TreeDevice(.lookup)
+    tree.org.setClock(SalesforceDateNow.milliseconds)
+    tree.org.changeValuesOnSaving { _, fields in
+      for name in ["Name", "LastName"] where fields[name]?.string?.hasPrefix("a") ?? false {
+        fields[name] = "replaced"
+      }
+    }
+    try await tree.localTree("a", children: 1)
+    tree.org.intervene { _, _ in .dropResponse }
+    _ = await syncErrorCode { try await tree.syncUp(mode) }
+    tree.org.intervene(nil)
+    for _ in 0..<2 { try await tree.syncUp(mode) }
+    #expect(tree.serverTrees() == ["replaced": ["replaced"]])
+    for _ in 0..<2 {
+      for conflict in try await tree.device.store.conflicts() {
+        #expect(conflict.kind == .inDoubt && conflict.candidates.count == 1)
+        try await tree.device.store.resolve(conflict, .record(conflict.candidates[0].id))
+      }
+      try await tree.syncUp(mode)
+    }
+    #expect(tree.serverTrees() == ["replaced": ["replaced"]])
+    #expect(tree.org.records("Contact").count == 1)
+    #expect(try await tree.idsAgree())
+    #expect(try await tree.device.store.conflicts().isEmpty)
+  }
+
   // MARK: Replaced records
 
   /// A device with a tree of two children whose records have external ids.

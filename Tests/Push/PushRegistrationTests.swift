@@ -50,8 +50,9 @@ import Testing
       let accounts = try await UserAccountManager(
         persister: InMemoryAccountPersister(), transport: transport)
       let account = try await accounts.logIn(
-        accessToken: server.info.accessToken, refreshToken: server.info.refreshToken,
-        instance: LoginServer(server.info.url))
+        .tokens(
+          accessToken: server.info.accessToken, refreshToken: server.info.refreshToken,
+          instance: LoginServer(server.info.url)))
       let client = RestClient(account: account, accounts: accounts, transport: transport)
       try await body(Desk(org, accounts, account, client))
       await accounts.close()
@@ -60,7 +61,7 @@ import Testing
 
   private let device = PushDevice(appleToken: [0x0A, 0xFF], bundle: "com.acme.orders")
 
-  @Test(.covers("CO-138", "CO-139.1", "BX-91"))
+  @Test(.covers("CO-138", "CO-139.1", "BX-91", "CO-183.3"))
   func `a device is registered with the key, and what the org encrypts for it can be read`()
     async throws
   {
@@ -102,7 +103,7 @@ import Testing
     }
   }
 
-  @Test(.covers("CO-140", "CO-139.1"))
+  @Test(.covers("CO-140", "CO-139.1", "BX-5.3", "CO-84.5"))
   func `a logout unregisters the device while its token is good`() async throws {
     try await atDesk { desk in
       await desk.push.takePart(in: desk.accounts) { account in
@@ -113,6 +114,67 @@ import Testing
       _ = try await desk.accounts.logOut(desk.account.identity)
       #expect(try await desk.devices() == 0)
       #expect(try desk.secrets.list() == [PushKey.secretName])
+    }
+  }
+
+  @Test(.covers("CO-107.4"))
+  func `the registration of a user of a community names the community`() async throws {
+    try await atDesk { desk in
+      for community in ["0DB000000000001GAA", nil] {
+        let sent = Mutex<[JSONValue]>([])
+        let transport = ScriptedTransport { request in
+          let body = try JSONSlice(parsing: request.body ?? Array("null".utf8)).value
+          sent.withLock { $0.append(body) }
+          return RestResponse(status: 201, json: #"{"id":"0M0"}"#)
+        }
+        var member = desk.account
+        member.credentials.communityId = community
+        try await desk.push.register(
+          device, account: member,
+          client: RestClient(account: member, accounts: desk.accounts, transport: transport))
+        #expect(sent.withLock { $0.first?["ConnectionToken"] } == "0aff")
+        #expect(sent.withLock { $0.first?["NetworkId"] } == community.map { .string($0) })
+      }
+    }
+  }
+
+  @Test(.covers("CO-86.2"))
+  func `a logout of another user unregisters that user's device with that user's session`()
+    async throws
+  {
+    var options = MockOrgOptions()
+    options.otherUsers = [
+      MockOrgUser(
+        username: "second@acme.example", password: "second", firstName: "Second", lastName: "User")
+    ]
+    try await withMockOrg(options) { org, server in
+      let second = try #require(server.info(forUser: "second@acme.example"))
+      let accounts = try await UserAccountManager(
+        persister: InMemoryAccountPersister(), transport: URLSessionTransport())
+      let push = PushNotifications(secrets: InMemorySecretStore(), markers: FeatureMarkers()) {
+        SalesforceDate(milliseconds: 0)
+      }
+      let client = { @Sendable account in
+        RestClient(account: account, accounts: accounts, transport: URLSessionTransport())
+      }
+      await push.takePart(in: accounts, client: client)
+      var identities: [UserAccountIdentity] = []
+      for info in [second, server.info] {
+        let account = try await accounts.logIn(
+          .tokens(
+            accessToken: info.accessToken, refreshToken: info.refreshToken,
+            instance: LoginServer(server.info.url)))
+        try await push.register(device, account: account, client: client(account))
+        identities.append(account.identity)
+      }
+      #expect(await accounts.current?.identity == identities[1])
+      _ = try await accounts.logOut(identities[0])
+      #expect(try push.registration(of: identities[0]) == nil)
+      #expect(try push.registration(of: identities[1]) != nil)
+      let left = try await org.query("SELECT OwnerId FROM MobilePushServiceDevice")
+      #expect(left.compactMap { $0["OwnerId"]?.string } == [identities[1].userId])
+      #expect(await accounts.current?.identity == identities[1])
+      await accounts.close()
     }
   }
 
@@ -158,7 +220,9 @@ import Testing
     }
   }
 
-  @Test(.covers("CO-139.2")) func `a device is registered again as its mode says`() async throws {
+  @Test(.covers("CO-139.2", "CO-14.4")) func `a device is registered again as its mode says`()
+    async throws
+  {
     try await atDesk { desk in
       for mode in [PushRenewal.disabled, .onForeground, .periodic] {
         #expect(try await !desk.push.renew(mode, account: desk.account, client: desk.client))
@@ -176,7 +240,7 @@ import Testing
     }
   }
 
-  @Test(.covers("CO-143", "BX-93"))
+  @Test(.covers("CO-143", "BX-93", "BX-44.2", "CO-76.5", "CO-87.3"))
   func `types are kept for days without a network, and actions are invoked`() async throws {
     try await atDesk { desk in
       let id = desk.org.notify(

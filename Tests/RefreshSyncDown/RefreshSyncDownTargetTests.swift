@@ -147,6 +147,28 @@ import TestSupport
       ])
   }
 
+  @Test(.covers("MS-138"))
+  func `a stop between two slices ends the search, and no record is removed`() async throws {
+    let (device, org, ids) = try await device(5)
+    let state = try await device.manager.syncDown(
+      target: try target(2), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
+    for id in ids { org.delete("Account", id) }
+    org.forgetRequests()
+    let latch = Latch()
+    org.intervene { number, _ in
+      if number == 2 { await latch.pass() }
+      return .none
+    }
+    let cleaning = Task { try await device.manager.cleanResyncGhosts(forId: state.id) }
+    await latch.arrival()
+    await device.manager.stop()
+    latch.open()
+    #expect(await syncErrorCode { _ = try await cleaning.value } == .stopped)
+    #expect(org.requests.count == 2)
+    #expect(try await device.rows().count == 5)
+  }
+
   @Test(.covers("MS-139"))
   func `an empty soup costs no request`() async throws {
     let org = InMemoryOrg()

@@ -101,6 +101,17 @@ import TestSupport
         == "select Id from Account order by LastModifiedDate limit 5")
   }
 
+  @Test(.covers("MS-114"))
+  func `ghosts are searched under the query's grouping`() throws {
+    #expect(
+      try SoqlSyncDownTarget(
+        query: "SELECT Id, LastModifiedDate FROM Account WHERE Name != 'a' "
+          + "GROUP BY Id, LastModifiedDate HAVING count(Id) > 0 ORDER BY LastModifiedDate"
+      ).remoteIdsQuery
+        == "select Id from Account where Name != 'a' group by Id, LastModifiedDate "
+        + "having count(Id) > 0")
+  }
+
   @Test(.covers("MS-104", "MS-257", "MS-259"))
   func `the stored form names the type and the platform's class`() throws {
     let target = try SoqlSyncDownTarget(

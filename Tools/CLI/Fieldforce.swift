@@ -3,9 +3,9 @@ import Foundation
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// `fieldforce`: the functions of the package as commands, for users and for tests.
+/// The command `fieldforce`: the functions of the package for the shell, for users and for tests.
 ///
-/// It ends with one of ``ExitStatus``.
+/// Its exit status is one of ``ExitStatus``.
 @main
 struct Fieldforce: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -21,17 +21,27 @@ struct Fieldforce: AsyncParsableCommand {
     subcommands: [
       DemoCommand.self, OrgCommand.self, LoginCommand.self, AccountsCommand.self,
       SwitchCommand.self, LogoutCommand.self, RestCommand.self, SoupCommand.self,
-      StoreCommand.self, SyncCommand.self, RescueCommand.self, HybridCommand.self,
+      StoreCommand.self, SyncCommand.self, FilesCommand.self, RescueCommand.self,
+      HybridCommand.self,
       InspectCommand.self, LockCommand.self, UnlockCommand.self, KeysCommand.self,
       ManagedCommand.self, HostsCommand.self,
       PushCommand.self, RunCommand.self, WipeCommand.self, CreateCommand.self,
       CreateWithTemplateCommand.self, ListTemplatesCommand.self, CheckConfigCommand.self,
       VersionCommand.self, DoctorCommand.self, AnalyticsCommand.self, CompletionsCommand.self,
       ManualCommand.self,
-    ])
+    ] + systemCommands)
+
+  /// The command that the desktop of some systems starts.
+  private static var systemCommands: [any ParsableCommand.Type] {
+    #if os(Linux)
+      [LoginRedirectCommand.self]
+    #else
+      []
+    #endif
+  }
 
   static func main() async {
-    // Keys lie in the memory of this process alone.
+    // Keys are only in the memory of this process.
     ProcessMemory.protect()
     let given = Array(CommandLine.arguments.dropFirst())
     ConsoleLog.install(for: given)

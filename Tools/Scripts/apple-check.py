@@ -21,14 +21,20 @@ modules = {
     "SalesforceSDKCommon": "Modules/Common",
     "SalesforceSDKCore": "Modules/Core",
     "SmartStore": "Modules/SmartStore",
+    "MobileSync": "Modules/MobileSync",
     "LoopbackLogin": "Plugins/Login/LoopbackLogin",
+    "PeerSocket": "Plugins/Servers/PeerSocket",
+    "IdentityLogin": "Plugins/Login/IdentityLogin",
     "LocalServer": "Plugins/Servers/LocalServer",
     "HybridServer": "Plugins/Servers/HybridServer",
     "PushRelay": "Plugins/Servers/PushRelay",
+    "PostgresAccounts": "Plugins/Servers/PostgresAccounts",
+    "SystemAuthentication": "Plugins/Desktop/SystemAuthentication",
+    "FileSync": "Plugins/FileSync",
 }
 
 # D-Bus is the bus of Linux desktops; on Apple systems its client is compiled, but nothing there answers it.
-unchecked = ["Plugins/Desktop"]
+unchecked = ["Plugins/Desktop/DBusClient", "Plugins/Desktop/SecretService"]
 
 stubs = {
     # fcntl(2), stat(2), arc4random(3) and sysctl(3) of macOS; C headers of Apple import pointers as implicitly unwrapped.
@@ -41,6 +47,20 @@ public func sysctlbyname(
   _ name: UnsafePointer<CChar>!, _ old: UnsafeMutableRawPointer!, _ oldLength: UnsafeMutablePointer<Int>!,
   _ new: UnsafeMutableRawPointer!, _ newLength: Int
 ) -> Int32 { 0 }
+""",
+    # LAContext, LAPolicy and LAError in Apple's documentation of LocalAuthentication.
+    "LocalAuthentication": """
+public import Foundation
+public enum LAPolicy: Int { case deviceOwnerAuthentication = 2 }
+public struct LAError: Error {
+  public enum Code: Int { case authenticationFailed, userCancel, systemCancel, appCancel, passcodeNotSet }
+  public var code: Code { .authenticationFailed }
+}
+public final class LAContext {
+  public init() {}
+  public func canEvaluatePolicy(_ policy: LAPolicy, error: UnsafeMutablePointer<NSError?>?) -> Bool { false }
+  public func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool { false }
+}
 """,
     # URLSessionConfiguration and Stream in Apple's documentation of Foundation.
     "AppleNetworking": """
@@ -70,7 +90,8 @@ extension Stream {
 def is_true(system):
     """What the conditions of a system are there."""
     values = {f"os({name})": name == system for name in ("Linux", "macOS", "iOS", "tvOS", "watchOS", "visionOS")}
-    values |= {f"canImport({name})": name == "Darwin" for name in ("Darwin", "Glibc", "Musl")}
+    values |= {f"canImport({name})": name in ("Darwin", "LocalAuthentication")
+               for name in ("Darwin", "LocalAuthentication", "Glibc", "Musl")}
     # Apple's Foundation holds both, and neither can be imported there.
     values |= {"canImport(FoundationEssentials)": False, "canImport(FoundationNetworking)": False}
     return values

@@ -134,20 +134,6 @@ export class Browser {
     await this.send("Input.insertText", { text });
   }
 
-  /** Clicks with the mouse on the middle of the first element that a selector finds. */
-  async click(selector) {
-    const { x, y } = await this.evaluate(`(() => {
-      const element = document.querySelector(${JSON.stringify(selector)});
-      if (!element) throw new Error("There is no " + ${JSON.stringify(selector)});
-      element.scrollIntoView({ block: "nearest" });
-      const box = element.getBoundingClientRect();
-      return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-    })()`);
-    for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) {
-      await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
-    }
-  }
-
   /** Writes what the window shows to a file: a PNG, or a WebP of the given quality. */
   async screenshot(file, quality) {
     const form = quality ? { format: "webp", quality } : { format: "png" };

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the packages under Docs/Examples, and a project from each Swift template of `fieldforce create`, as an
-# outsider would, runs their programs and tests, and proves that a program that depends on SmartStore alone builds
+# Builds the packages under Docs/Examples, the sample AuthFlowTester, and a project from each Swift template of
+# `fieldforce create`, as an outsider would, runs their programs and tests, and proves that a program that depends on SmartStore alone builds
 # neither the mock org nor an HTTP server. Arguments name examples and templates; none means all.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-for example in Docs/Examples/*/; do
+for example in Docs/Examples/*/ Samples/AuthFlowTester/; do
   name=$(basename "$example")
   if [ $# -gt 0 ] && [[ " $* " != *" $name "* ]]; then continue; fi
   scratch="$PWD/.build-examples/$name"

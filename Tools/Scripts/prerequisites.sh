@@ -12,6 +12,8 @@ if [ "$(uname -s)" = Linux ] && command -v dpkg >/dev/null; then
   { [ -e "/usr/include/$arch/curl/curl.h" ] || [ -e /usr/include/curl/curl.h ]; } \
     || missing+=(libcurl4-openssl-dev)
   need /usr/include/zlib.h zlib1g-dev
+  need /usr/include/security/pam_appl.h libpam0g-dev
+  need /usr/include/postgresql/libpq-fe.h libpq-dev
   need /usr/include/libxml2 libxml2-dev
   # The package manager fetches over git and https.
   for package in git ca-certificates "$@"; do

@@ -117,9 +117,9 @@ def extraction():
     """The options with which the compiler finds the modules that were built."""
     built = root / ".build/debug"
     maps = [*(root / ".build/checkouts").glob("*/Sources/**/module.modulemap"), *built.glob("*.build/module.modulemap"),
-            *(root / "Modules").glob("*/module.modulemap")]
+            *(root / "Modules").glob("*/module.modulemap"), *(root / "Plugins").glob("*/*/module.modulemap")]
     target = json.loads(run("swift", "-print-target-info"))["target"]["unversionedTriple"]
-    return ["-target", target, "-I", built / "Modules",
+    return ["-target", target, "-I", built / "Modules", "-Xcc", f"-I{run('pg_config', '--includedir').strip()}",
             *[part for path in maps for part in ("-Xcc", f"-fmodule-map-file={path}")]]
 
 
@@ -327,7 +327,9 @@ def build(all_catalogs):
         known |= {module: f"/{module}" for module in below}
         known = {key: path for key, path in known.items() if path}
         link_types(work / "symbols" / name, {type: path for type, path in known.items() if type not in modules})
-        catalog = assemble(all_catalogs[name], below, owners, known)
+        # Where a module extends types of another one, DocC looks for that one's articles in the extensions.
+        extended = {module for module in below if (work / "symbols" / name / f"{name}@{module}.symbols.json").exists()}
+        catalog = assemble(all_catalogs[name], [module for module in below if module not in extended], owners, known)
         archive = work / "archives" / f"{name}.doccarchive"
         archive.parent.mkdir(exist_ok=True)
         graphs = ("--additional-symbol-graph-dir", work / "symbols" / name) if name in needs else ()

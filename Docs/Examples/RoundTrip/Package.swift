@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The way down and up again, against the mock org. Outside this repository the first dependency is the package's URL.
+// A sync down and a sync up against the mock org. Outside this repository the first dependency is
+// the package's URL.
 let package = Package(
   name: "RoundTrip",
   platforms: [.macOS(.v15)],

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Facts about the app and the device, which each event carries (CA-36).
+/// Attributes of the app and the device, which each event contains (CA-36).
 ///
 /// None of them may name a user, an org or an instance.
 public struct DeviceAppAttributes: Sendable, Hashable {
@@ -23,7 +23,7 @@ public struct DeviceAppAttributes: Sendable, Hashable {
   /// The consumer key of the connected app.
   public var clientId: String?
 
-  /// Collects facts; one that is left out is not sent.
+  /// Creates the attributes; nil attributes are not sent.
   public init(
     appVersion: String? = nil, appName: String? = nil, osVersion: String? = nil,
     osName: String? = nil, nativeAppType: String? = nil, mobileSdkVersion: String? = nil,
@@ -40,7 +40,7 @@ public struct DeviceAppAttributes: Sendable, Hashable {
     self.clientId = clientId
   }
 
-  /// Reads the JSON form; members that are unknown or no texts are left out.
+  /// Parses the JSON form. Unknown members, and members that are not texts, are omitted.
   public init(json: JSONObject) {
     self.init()
     for (key, path) in Self.members { self[keyPath: path] = json[key]?.string }

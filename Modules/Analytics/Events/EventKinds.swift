@@ -4,7 +4,7 @@ public enum SchemaType: String, Sendable, Hashable, CaseIterable {
   case interaction = "LightningInteraction"
   /// A page that was shown.
   case pageView = "LightningPageView"
-  /// How long something took.
+  /// The duration of an operation.
   case performance = "LightningPerformance"
   /// Something that failed.
   case error = "LightningError"
@@ -24,11 +24,11 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   /// A change of a record.
   case crud
 
-  /// Reads the platform's text; one that is unknown means ``error``.
+  /// Parses the platform's text; an unknown text becomes ``error``.
   public init(text: String) { self = Self(rawValue: text) ?? .error }
 }
 
-/// The gravity of an error event (CA-35).
+/// The severity of an error event (CA-35).
 public enum ErrorType: String, Sendable, Hashable, CaseIterable {
   /// For information.
   case info

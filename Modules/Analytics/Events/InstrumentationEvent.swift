@@ -6,13 +6,13 @@ public import SalesforceSDKCommon
 public struct InstrumentationEvent: Sendable {
   /// The event's id, a UUID.
   public let eventId: String
-  /// What happened.
+  /// The event's name.
   public let name: String
-  /// When it began, in milliseconds since 1970.
+  /// The start time, in milliseconds since 1970.
   public let startTime: Int64
-  /// When it ended, in milliseconds since 1970; 0 if it has no length.
+  /// The end time, in milliseconds since 1970; 0 if it has no duration.
   public let endTime: Int64
-  /// When the session began, in milliseconds since 1970.
+  /// The start time of the session, in milliseconds since 1970.
   public let sessionStartTime: Int64
   /// The number of the event in its manager, from 1.
   public let sequenceId: Int64
@@ -20,7 +20,7 @@ public struct InstrumentationEvent: Sendable {
   public let schemaType: SchemaType
   /// The origin.
   public let eventType: EventType?
-  /// The gravity of an error event.
+  /// The severity of an error event.
   public let errorType: ErrorType?
   /// Details.
   public let attributes: JSONObject?
@@ -32,7 +32,7 @@ public struct InstrumentationEvent: Sendable {
   public let senderContext: JSONObject?
   /// The element around it.
   public let senderParentId: String?
-  /// Facts about the app and the device.
+  /// Attributes of the app and the device.
   public let deviceAppAttributes: DeviceAppAttributes?
   /// The network: `WiFi`, `Mobile`, `None` or `Unknown`.
   public let connectionType: String?
@@ -94,7 +94,7 @@ public struct InstrumentationEvent: Sendable {
     marks = json["marks"]?.object
   }
 
-  /// The JSON form. What the event does not have is left out.
+  /// The JSON form. Members without a value are omitted.
   public var json: JSONObject {
     var json: JSONObject = [
       "eventId": .string(eventId), "startTime": .integer(startTime), "endTime": .integer(endTime),
@@ -125,7 +125,7 @@ extension InstrumentationEvent: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(eventId) }
 }
 
-/// What a manager adds to an event.
+/// The values that a manager adds to an event.
 struct EventStamp {
   let eventId: String
   let sequenceId: Int64

@@ -1,20 +1,22 @@
 public import SalesforceSDKCommon
 
-/// The parts of an event that its author gives (CA-37).
+/// The parts of an event that its author sets (CA-37).
 public struct InstrumentationEventBuilder: Sendable {
-  /// What happened. Required.
+  /// The event's name. Required.
   public var name: String?
   /// The schema. Required.
   public var schemaType: SchemaType?
   /// The origin. Required for interactions and performance.
   public var eventType: EventType?
-  /// The gravity of an error event.
+  /// The severity of an error event.
   public var errorType: ErrorType?
-  /// When it began, in milliseconds since 1970. Default: 0, for the time at which it is built.
+  /// The start time, in milliseconds since 1970. Default: 0, for the time at which the event is
+  /// built.
   public var startTime: Int64 = 0
-  /// When it ended, in milliseconds since 1970. Default: 0, for an event without a length.
+  /// The end time, in milliseconds since 1970. Default: 0, for an event without a duration.
   public var endTime: Int64 = 0
-  /// When the session began, in milliseconds since 1970. Default: 0, for the time at which it is built.
+  /// The start time of the session, in milliseconds since 1970. Default: 0, for the time at which
+  /// the event is built.
   public var sessionStartTime: Int64 = 0
   /// Details.
   public var attributes: JSONObject?
@@ -107,7 +109,7 @@ public struct EventBuilderError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What is missing, on which event, and what to do.
+  /// The missing part, the event and the remedy.
   public let message: String
   /// The line that noticed the failure.
   public let location: SourceLocation

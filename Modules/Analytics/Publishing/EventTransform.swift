@@ -17,7 +17,7 @@ public protocol EventPublisher: Sendable {
 
 /// The form of the platform's AILTN service, version 0.2 (CA-41).
 public struct AILTNTransform: EventTransform {
-  /// Makes the transform.
+  /// Creates the transform.
   public init() {}
 
   public func transform(_ event: InstrumentationEvent) -> JSONObject? {

@@ -3,10 +3,10 @@ import SalesforceSDKCommon
 
 /// The events that wait to be published, each in an encrypted file of its own, named by its id (CA-38).
 ///
-/// An event is worth less than the work that it reports: what cannot be written is logged, and no call throws.
+/// An event must not fail the work that it reports: failures are logged, and no call throws.
 /// Processes that share the folder share the events.
 public actor EventStoreManager {
-  /// Encrypts or decrypts the content of one event's file, whose id is given to bind the content to it.
+  /// Encrypts or decrypts the content of one event's file, whose id binds the content to the event.
   public typealias Coding = @Sendable (_ bytes: [UInt8], _ eventId: String) throws -> [UInt8]
 
   /// The number of events that are stored at most unless another limit is given.
@@ -30,8 +30,8 @@ public actor EventStoreManager {
   /// Names the folder; nothing is read or created.
   ///
   /// - Parameters:
-  ///   - isAppDisabled: Whether the app switches analytics off. Default: what the environment says under
-  ///     ``disabledKey``.
+  ///   - isAppDisabled: Whether the app switches analytics off. Default: the value of
+  ///     ``disabledKey`` in the environment.
   ///   - encrypt: Encrypts the content of a file. Default: not at all.
   ///   - decrypt: Decrypts what `encrypt` returned. Default: not at all.
   public init(
@@ -103,7 +103,7 @@ public actor EventStoreManager {
   /// The number of stored events.
   public var numStoredEvents: Int { eventFiles.count }
 
-  /// The event with this id; nil if there is none, or its file cannot be read.
+  /// Returns the event with this id; nil if there is none, or its file cannot be read.
   ///
   /// A file that is damaged, or was encrypted with another key, is removed, so that it does not count towards the
   /// limit for ever. One that the system does not let this process read stays.
@@ -132,7 +132,7 @@ public actor EventStoreManager {
     return nil
   }
 
-  /// All events that can be read, in the order in which they began; of the same time by their number.
+  /// Returns all readable events, ordered by start time, then by number.
   public func fetchAll() -> [InstrumentationEvent] {
     eventFiles.compactMap { fetch($0) }
       .sorted { ($0.startTime, $0.sequenceId) < ($1.startTime, $1.sequenceId) }
@@ -140,7 +140,7 @@ public actor EventStoreManager {
 
   // MARK: Deleting
 
-  /// Deletes an event. Returns whether there was one that is gone now.
+  /// Deletes an event. Returns whether an event was deleted.
   @discardableResult
   public func delete(_ eventId: String) -> Bool {
     guard !isClosed, Self.isValid(eventId), file(eventId).exists else { return false }

@@ -5,13 +5,13 @@
 #endif
 
 extension JSONSlice {
-  /// Makes a value of any `Decodable` type, straight from the text.
+  /// Decodes a value of any `Decodable` type directly from the text.
   ///
-  /// `Data` is read from base64, `URL` from a string, `Decimal` from a number's text; `JSONValue`
-  /// anywhere inside takes what stands there. An integer type accepts only a number that is
-  /// exactly one and fits.
+  /// `Data` is read from base64, `URL` from a string, `Decimal` from a number's text; a `JSONValue`
+  /// property accepts any value. An integer type accepts only a number that it can represent
+  /// exactly.
   ///
-  /// - Parameter dates: How dates stand in the text. Default: as Salesforce writes them.
+  /// - Parameter dates: The form of dates in the text. Default: as Salesforce writes them.
   /// - Throws: ``JSONError`` `typeMismatch`, `missing`, or `rejected` with the error that the type's
   ///   own `init(from:)` threw as its cause; ``JSONError/path`` names the member.
   public func decode<T: Decodable>(
@@ -30,7 +30,7 @@ extension JSONSlice {
 }
 
 extension JSONValue {
-  /// Makes a value of any `Decodable` type; see `JSONSlice.decode(as:dates:)`.
+  /// Decodes a value of any `Decodable` type; see `JSONSlice.decode(as:dates:)`.
   ///
   /// - Throws: ``JSONError`` as there, and `notRepresentable` for a number that is not finite.
   public func decode<T: Decodable>(

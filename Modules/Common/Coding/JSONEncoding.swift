@@ -5,12 +5,12 @@
 #endif
 
 extension JSONValue {
-  /// Takes any `Encodable` value.
+  /// Encodes any `Encodable` value.
   ///
-  /// `Data` becomes base64, `URL` a string, `Decimal` a number as written. Members come in the order
-  /// in which the type encodes them; of a key encoded twice the last value is kept.
+  /// `Data` becomes base64, `URL` a string, `Decimal` a number as written. Members are in the order
+  /// in which the type encodes them. If a type encodes a key twice, the last value is kept.
   ///
-  /// - Parameter dates: How dates are written. Default: as Salesforce writes them.
+  /// - Parameter dates: The format of dates. Default: Salesforce's.
   /// - Throws: ``JSONError`` `notRepresentable` for a number or date that is not finite, or `rejected`
   ///   with the error that the type's own `encode(to:)` threw as its cause.
   public init(
@@ -85,7 +85,7 @@ private struct JSONEncodingRules {
   }
 }
 
-/// Where a value is put while its containers may still be written to, in any order.
+/// The storage of a value while its containers may still be written to, in any order.
 private final class JSONSlot {
   enum Content {
     case nothing
@@ -295,8 +295,8 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Writes any JSON value to any encoder. A number that neither `Int64` nor `Double` shows
-  /// exactly is rounded to a double by an encoder other than this package's.
+  /// Writes any JSON value to any encoder. If neither `Int64` nor `Double` represents a number
+  /// exactly, encoders other than this package's round it to a double.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let members):

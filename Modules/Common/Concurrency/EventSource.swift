@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Gives every subscriber every event from its subscription on, in order.
+/// A source of events. Each subscriber receives all events since its subscription, in order.
 package final class EventSource<Event: Sendable>: Sendable {
   private struct State {
     var subscribers: [Int: AsyncStream<Event>.Continuation] = [:]
@@ -35,7 +35,7 @@ package final class EventSource<Event: Sendable>: Sendable {
   /// The number of subscriptions whose readers are still there.
   var subscriberCount: Int { state.withLock { $0.subscribers.count } }
 
-  /// Tells all subscribers.
+  /// Sends an event to all subscribers.
   package func send(_ event: Event) {
     let subscribers = state.withLock { Array($0.subscribers.values) }
     for subscriber in subscribers { subscriber.yield(event) }

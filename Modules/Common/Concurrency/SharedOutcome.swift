@@ -13,7 +13,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
   /// Begins open.
   package init() {}
 
-  /// How many tasks wait now.
+  /// The number of waiting tasks.
   package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   /// Waits for ``resolve(_:)``.

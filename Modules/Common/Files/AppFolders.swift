@@ -1,20 +1,22 @@
 public import Foundation
 
-/// The folders of a program for data, caches and state, by the rules of the system (CA-29, CO-89).
+/// The folders of a program for data, caches, state and settings, by the rules of the system (CA-29, CO-89).
 ///
-/// On Linux these are the XDG folders, each with a folder of the program's own below it. Programs that
-/// are given the same name share what is in them; that is what a group of apps is here.
+/// On Linux these are the XDG folders, each with a subfolder for the program. Programs with the
+/// same name share these folders, like a group of apps on other systems.
 public struct AppFolders: Sendable, Hashable {
-  /// What a folder is for.
+  /// The purpose of a folder.
   public struct Kind: Sendable, Hashable {
-    fileprivate enum Name { case data, caches, state }
+    fileprivate enum Name { case data, caches, state, configuration }
     fileprivate let name: Name
-    /// What the user would miss.
+    /// Data that the user would miss.
     public static let data = Kind(name: .data)
-    /// What can be fetched or made again.
+    /// Data that can be fetched or created again.
     public static let caches = Kind(name: .caches)
-    /// What is worth keeping between runs, such as logs.
+    /// Data worth keeping between runs, such as logs.
     public static let state = Kind(name: .state)
+    /// Settings that the user may edit.
+    public static let configuration = Kind(name: .configuration)
   }
 
   /// The program's name, such as `org.example.notes`.
@@ -22,10 +24,11 @@ public struct AppFolders: Sendable, Hashable {
 
   private let roots: [Kind: URL]
 
-  /// Names the folders of a program; nothing is made.
+  /// Names the folders of a program, and creates none of them.
   ///
-  /// - Parameter environment: Where `XDG_DATA_HOME`, `XDG_CACHE_HOME`, `XDG_STATE_HOME` and `HOME`
-  ///   are looked up. A value that is no absolute path counts as missing, as the XDG rules demand.
+  /// - Parameter environment: The environment with `XDG_DATA_HOME`, `XDG_CACHE_HOME`,
+  ///   `XDG_STATE_HOME`, `XDG_CONFIG_HOME` and `HOME`. A value that is not an absolute path is ignored, as the XDG
+  ///   rules require.
   /// - Precondition: `appId` can be the name of a folder.
   public init(
     appId: String, environment: [String: String] = ProcessInfo.processInfo.environment
@@ -43,6 +46,8 @@ public struct AppFolders: Sendable, Hashable {
           ?? home.appending(path: ".cache"),
         .state: environment["XDG_STATE_HOME"].flatMap(Self.absolute)
           ?? home.appending(path: ".local/state"),
+        .configuration: environment["XDG_CONFIG_HOME"].flatMap(Self.absolute)
+          ?? home.appending(path: ".config"),
       ]
     #else
       let library = home.appending(path: "Library")
@@ -50,41 +55,58 @@ public struct AppFolders: Sendable, Hashable {
         .data: library.appending(path: "Application Support"),
         .caches: library.appending(path: "Caches"),
         .state: library.appending(path: "Application Support"),
+        .configuration: library.appending(path: "Application Support"),
       ]
     #endif
   }
 
-  /// Puts all kinds below one folder, for tests and for programs that carry their data along.
+  /// Creates the folders of all kinds below one folder, for tests and for portable programs.
   public init(appId: String, root: URL) {
     self.appId = appId
     roots = [
       .data: root.appending(path: "data"), .caches: root.appending(path: "caches"),
       .state: root.appending(path: "state"),
+      .configuration: root.appending(path: "configuration"),
     ]
   }
 
-  /// The folder of a kind, with further names below it; nothing is made.
+  /// Returns the folder of a kind, or a subfolder of it by name. Creates nothing.
   public func folder(_ kind: Kind, _ names: String...) -> URL {
     names.reduce(base(kind)) { $0.appending(path: $1, directoryHint: .isDirectory) }
   }
 
-  /// Makes the folder of a kind, for its owner alone. A folder of caches is marked so that backups
-  /// leave it out.
+  /// Creates the folder of a kind, with access for its owner only. A cache folder gets a tag that
+  /// tells backup programs to skip it.
   ///
-  /// - Throws: ``PreferencesError`` `inputOutput`, also if a file is in the way.
+  /// - Throws: ``PreferencesError`` `inputOutput`, also if a file is in the way, or if another user owns or may
+  ///   enter one of the folders that the program's name is part of.
   @discardableResult
   public func make(_ kind: Kind, _ names: String...) throws(PreferencesError) -> URL {
-    let url = names.reduce(base(kind)) { $0.appending(path: $1, directoryHint: .isDirectory) }
+    let base = base(kind)
+    let url = names.reduce(base) { $0.appending(path: $1, directoryHint: .isDirectory) }
     do throws(FileFailure) {
       try DurableFile.makeFolder(url.path)
+      var place = base
+      try DurableFile.checkFolder(place.path, Self.access)
+      for name in names {
+        place.append(path: name, directoryHint: .isDirectory)
+        try DurableFile.checkFolder(place.path, Self.access)
+      }
       if kind == .caches {
-        _ = try DurableFile(base(kind).appending(path: "CACHEDIR.TAG")).create(Self.cacheTag)
+        _ = try DurableFile(base.appending(path: "CACHEDIR.TAG")).create(Self.cacheTag)
       }
     } catch {
       throw PreferencesError(.inputOutput, "\(error)", cause: error)
     }
     return url
   }
+
+  #if os(Linux)
+    private static let access = DurableFile.Access.owner
+  #else
+    // The system makes such folders, which only the app and its user reach, with other modes.
+    private static let access = DurableFile.Access.listed
+  #endif
 
   /// The text by which backup programs know caches.
   private static let cacheTag = Array("Signature: 8a477f597d28d172789f06886806bc55\n".utf8)

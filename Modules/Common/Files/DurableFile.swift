@@ -14,7 +14,7 @@
 /// A small file that is read and replaced as a whole: a reader, a crash or a loss of power sees the
 /// old content or the new one, never a mixture. New files and folders are for this user alone.
 package struct DurableFile: Sendable {
-  /// What a file holds.
+  /// The content of a file.
   package struct Content: Sendable {
     package let bytes: [UInt8]
     /// Whether other users may read, change or replace the file; with the reason in words.
@@ -22,7 +22,8 @@ package struct DurableFile: Sendable {
   }
 
   package let path: String
-  private let folder: String
+  /// The folder of the file.
+  let folder: String
 
   package init(_ url: URL) {
     path = url.path
@@ -52,16 +53,17 @@ package struct DurableFile: Sendable {
     try load(limit: .max, maxBytes: maxBytes)?.bytes
   }
 
-  /// The whole of a regular file, and which other users may get at it; nil if there is no file.
+  /// Returns the whole content of a regular file, and whether other users may access it; nil if the
+  /// file does not exist.
   ///
-  /// - Throws: ``FileFailure`` also for anything but a regular file, at once, and with `EFBIG` for a file of
-  ///   more than `maxBytes`, of which nothing is read.
+  /// - Throws: ``FileFailure``, also for anything except a regular file, without waiting, and with
+  ///   `EFBIG` for a file of more than `maxBytes`, which is not read.
   package func content(maxBytes: Int) throws(FileFailure) -> Content? {
     guard let (bytes, status) = try load(limit: .max, maxBytes: maxBytes) else { return nil }
     return Content(bytes: bytes, exposure: try exposure(of: status))
   }
 
-  /// Why other users may get at the file; nil if they may not.
+  /// The reason why other users may access the file; nil if they may not.
   private func exposure(of file: stat) throws(FileFailure) -> String? {
     if file.st_uid != geteuid() { return "it belongs to another user" }
     if file.st_mode & 0o077 != 0 { return "other users may read or change it" }
@@ -98,7 +100,7 @@ package struct DurableFile: Sendable {
     return nil
   }
 
-  /// Whether other users may exchange what is in a folder, or where a symbolic link leads.
+  /// Whether other users may exchange the content of a folder, or the target of a symbolic link.
   ///
   /// Unlike the folder of the file, one above it may be open to the user's own group: for many users it has no
   /// other member. Root works in folders of others, as in a container.
@@ -194,7 +196,7 @@ package struct DurableFile: Sendable {
     try syncFolder()
   }
 
-  /// Makes the file with its content, or returns false if there is one already.
+  /// Creates the file with its content, or returns false if there is one already.
   package func create(_ bytes: [UInt8]) throws(FileFailure) -> Bool {
     let new = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max))"
     try writeNew(bytes, at: new)
@@ -208,7 +210,7 @@ package struct DurableFile: Sendable {
     return true
   }
 
-  /// Gives the file another name in its folder.
+  /// Renames the file within its folder.
   package func move(to newURL: URL) throws(FileFailure) {
     guard rename(path, newURL.path) == 0 else {
       throw FileFailure("renamed", path, errno: errno)
@@ -216,7 +218,7 @@ package struct DurableFile: Sendable {
     try syncFolder()
   }
 
-  /// Gives a file that cannot be read another name in the same folder, and returns that name.
+  /// Renames a file that cannot be read within its folder, and returns the new name.
   @discardableResult
   package func setAside() throws(FileFailure) -> URL {
     let aside = URL(fileURLWithPath: "\(path).unreadable-\(UUID().uuidString.prefix(8))")
@@ -224,7 +226,7 @@ package struct DurableFile: Sendable {
     return aside
   }
 
-  /// Removes the file for good, also over a loss of power; one that is missing is no failure.
+  /// Removes the file durably. Succeeds if it does not exist.
   package func remove() throws(FileFailure) {
     guard unlink(path) == 0 else {
       if isMissing(errno) { return }
@@ -233,10 +235,11 @@ package struct DurableFile: Sendable {
     try syncFolder()
   }
 
-  /// Makes the folder of the file, and those above it, unless they exist.
+  /// Creates the folder of the file, and those above it, unless they exist.
   package func makeFolder() throws(FileFailure) { try Self.makeFolder(folder) }
 
-  /// Makes a folder, and those above it, unless they exist. The names of new folders are on disk on return.
+  /// Creates a folder, and those above it, unless they exist. The names of new folders are on disk
+  /// on return.
   package static func makeFolder(_ path: String) throws(FileFailure) {
     if try makeLastFolder(path) { return }
     let above = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -245,7 +248,7 @@ package struct DurableFile: Sendable {
     guard try makeLastFolder(path) else { throw FileFailure("made", path, errno: ENOENT) }
   }
 
-  /// Makes a folder, unless it exists; false if the one above it does not.
+  /// Creates a folder, unless it exists; false if the one above it does not.
   private static func makeLastFolder(_ path: String) throws(FileFailure) -> Bool {
     if mkdir(path, 0o700) == 0 {
       // A file in it is on disk only when the name of its folder is.
@@ -271,7 +274,7 @@ package struct DurableFile: Sendable {
 
   private func writeNew(_ bytes: [UInt8], at place: String) throws(FileFailure) {
     try makeFolder()
-    // One that a crash left, or another user planted, is never written to.
+    // A file that a crash left, or another user created, is never written to.
     unlink(place)
     let file = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw FileFailure("written", place, errno: errno) }

@@ -14,7 +14,12 @@ package struct FileLock: ~Copyable, Sendable {
 
   private init(file: Int32) { self.file = file }
 
-  deinit { close(file) }
+  deinit {
+    // A process that is being started has a copy of the descriptor for a moment, and closing this one would leave the
+    // lock with that one.
+    _ = flock(file, LOCK_UN)
+    close(file)
+  }
 
   /// Whether the locked file is the one that has this name now.
   private func isFile(at path: String) throws(FileFailure) -> Bool {
@@ -29,15 +34,16 @@ package struct FileLock: ~Copyable, Sendable {
     return locked.st_dev == named.st_dev && locked.st_ino == named.st_ino
   }
 
-  /// Takes the lock on the file at `path`, which is made if it is missing. Never the guarded file
-  /// itself: that is replaced by others of the same name, and SQLite's locks on it would be lost.
+  /// Takes the lock on the file at `path`, which is created if it is missing. It must not be the
+  /// guarded file, because that file is replaced, and because closing it would release SQLite's
+  /// locks.
   ///
   /// Only its holder may remove or move the file, and only while it holds the lock: who waits for it
   /// sees that and takes the lock on the file that has the name then.
   ///
   /// - Parameters:
-  ///   - isShared: Whether others may share it. Who asks for it unshared waits for all of them.
-  ///   - patience: How long to wait for another holder. Default: not at all.
+  ///   - isShared: Whether others may share it. An exclusive request waits for all of them.
+  ///   - patience: The maximum time to wait for another holder. Default: zero.
   /// - Returns: nil if another holder keeps it for longer.
   package static func take(
     _ path: String, isShared: Bool = false, patience: Duration = .zero
@@ -57,6 +63,32 @@ package struct FileLock: ~Copyable, Sendable {
       }
       if try lock.isFile(at: path) { return lock }
     }
+  }
+
+  /// Shares an exclusive lock with others, or makes a shared one exclusive, without waiting.
+  ///
+  /// The system gives the lock back before it takes it in the other form, and another process may take it in
+  /// between. So all who take it exclusively, or change its form, need another lock before.
+  ///
+  /// - Returns: False if another holder prevents it. Then this value holds the lock in no form.
+  package borrowing func change(toShared isShared: Bool) -> Bool {
+    while flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+      if errno != EINTR { return false }
+    }
+    return true
+  }
+
+  /// The file that is locked, whatever its name; nil if the system does not say.
+  package borrowing func identity() -> Identity? {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { return nil }
+    return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+  }
+
+  /// Tells files apart.
+  package struct Identity: Hashable, Sendable {
+    fileprivate let device: UInt64
+    fileprivate let number: UInt64
   }
 
   /// Runs `body` with the lock held.

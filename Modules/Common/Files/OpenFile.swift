@@ -19,9 +19,9 @@ package final class OpenFile: Sendable {
   package let path: String
   private let descriptor: Int32
 
-  private init(_ path: String, _ flags: Int32) throws(FileFailure) {
+  private init(_ path: String, _ flags: Int32, _ mode: mode_t = 0o600) throws(FileFailure) {
     self.path = path
-    descriptor = open(path, flags | O_CLOEXEC, 0o600)
+    descriptor = open(path, flags | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw FileFailure("opened", path, errno: errno) }
   }
 
@@ -62,13 +62,15 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Makes a file that does not exist yet, in a folder that does, to write it.
-  package static func creating(_ url: URL) throws(FileFailure) -> OpenFile {
-    try OpenFile(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+  /// Creates a new file in an existing folder, and opens it for writing.
+  ///
+  /// - Parameter mode: The permissions, of which the process's mask takes some. Default: this user alone.
+  package static func creating(_ url: URL, _ mode: UInt32 = 0o600) throws(FileFailure) -> OpenFile {
+    try OpenFile(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_t(mode))
   }
 
-  /// Makes a file without a name in `folder`, to write and read. Its space is free again when the last
-  /// reference goes, or the process ends, however that happens.
+  /// Creates a file without a name in `folder`, and opens it for reading and writing. The system
+  /// frees its space when the last reference is removed, or when the process ends in any way.
   package static func unnamed(in folder: URL) throws(FileFailure) -> OpenFile {
     let path = folder.appendingPathComponent("fieldforce-\(UUID().uuidString)").path
     let file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -85,7 +87,7 @@ package final class OpenFile: Sendable {
     return Int64(status.st_size)
   }
 
-  /// Whether this is a file with bytes in it, and not a folder, a pipe or a device.
+  /// Whether this is a regular file, not a folder, a pipe or a device.
   package func isRegular() throws(FileFailure) -> Bool {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
@@ -120,7 +122,7 @@ package final class OpenFile: Sendable {
     return bytes
   }
 
-  /// Reads `count` bytes from a place, or fewer at the end of the file.
+  /// Reads `count` bytes at `offset`, or fewer at the end of the file.
   package func read(_ count: Int, at offset: Int64) throws(FileFailure) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0

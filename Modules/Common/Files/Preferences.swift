@@ -3,8 +3,8 @@ import Synchronization
 
 /// Small settings in a JSON file, in place of a system's user defaults (CA-28). Not for secrets.
 ///
-/// A change is on disk when the call returns, and a reader of another process sees the file as it was
-/// or as it is. A file that is damaged is kept under another name, and the settings begin empty.
+/// A change is on disk when the call returns; a reader in another process sees either the old or
+/// the new file. A damaged file is renamed, and the settings start empty.
 public final class Preferences: Sendable {
   private let file: URL
   private let values: Mutex<JSONObject>
@@ -14,12 +14,12 @@ public final class Preferences: Sendable {
   /// No file of settings is longer: 64 MiB.
   private static let maxBytes = 64 << 20
 
-  /// How long a change waits for another process.
+  /// The time that a change waits for another process.
   private static let patience: Duration = .seconds(5)
 
   /// Opens the settings in `file`, which need not exist.
   ///
-  /// - Throws: ``PreferencesError`` `inputOutput` if it is there and cannot be read.
+  /// - Throws: ``PreferencesError`` `inputOutput` if the file exists and cannot be read.
   public init(_ file: URL) throws(PreferencesError) {
     self.file = file
     values = Mutex(try Self.read(file))
@@ -72,8 +72,8 @@ public final class Preferences: Sendable {
     try update { _ in }
   }
 
-  /// The keys that change from now on, one set for each change of this process. Each call gives a
-  /// stream of its own, which keeps all of them until they are read.
+  /// Returns the keys of each later change by this process. Each call returns a separate stream,
+  /// which buffers all changes until they are read.
   public func changes() -> some AsyncSequence<Set<String>, Never> & Sendable { source.stream() }
 
   /// Runs `body` while no other process or thread changes the file.
@@ -139,9 +139,9 @@ public struct PreferencesError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on which file, and what to do; never a value.
+  /// The failure, its file and the remedy; never a value.
   public let message: String
-  /// The error underneath.
+  /// The underlying error.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation
@@ -156,6 +156,6 @@ public struct PreferencesError: FieldforceError {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// Whether another process may have let go of the file.
+  /// Whether another process may release the file later.
   public var isRetryable: Bool { code == .busy }
 }

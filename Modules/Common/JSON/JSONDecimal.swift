@@ -4,10 +4,10 @@
 struct JSONDecimal {
   private let text: UnsafeBufferPointer<UInt8>
   let isNegative: Bool
-  /// Where the first digit that is not a leading zero and the last that is not a trailing zero
-  /// stand in the text; empty for zero. A decimal point may stand between them.
+  /// The range in the text from the first digit that is not a leading zero to the last that is not
+  /// a trailing zero; empty for zero. It may include a decimal point.
   private let significant: Range<Int>
-  /// How many digits `significant` holds.
+  /// The number of digits in `significant`.
   let digitCount: Int
   /// The value is its digits, read as an integer, times ten to this power. Capped far beyond what
   /// any type here can show.
@@ -17,7 +17,7 @@ struct JSONDecimal {
   /// The digits as an integer if there are at most 19 of them.
   let mantissa: UInt64?
 
-  /// Takes apart a text that is a number by RFC 8259.
+  /// Parses a text that is a number by RFC 8259.
   init(_ text: UnsafeBufferPointer<UInt8>) {
     self.text = text
     var at = 0

@@ -31,7 +31,7 @@ final class JSONDocument: @unchecked Sendable {
     isIndexed = Atomic(false)
   }
 
-  /// What stands in place of an index that is not made yet.
+  /// The placeholder for an index that is not built yet.
   private nonisolated(unsafe) static let unread = JSONTape.null()
 
   deinit {
@@ -50,7 +50,7 @@ final class JSONDocument: @unchecked Sendable {
     }
   }
 
-  /// Makes the index of a trusted text, the first time. One that is no JSON becomes null.
+  /// Creates the index of a trusted text at its first use. A text that is not JSON becomes null.
   ///
   /// - Returns: The word of the whole value.
   @inline(never)
@@ -71,7 +71,7 @@ final class JSONDocument: @unchecked Sendable {
   @inline(__always)
   subscript(index: Int) -> JSONWord { JSONWord(bits: tape[index]) }
 
-  /// Where the value (or key) of a word stands in the text.
+  /// The position of a word's value (or key) in the text.
   func range(of index: Int) -> Range<Int> {
     let word = self[index]
     return word.start..<(word.isContainer ? self[index + 1].end : word.start + word.length)

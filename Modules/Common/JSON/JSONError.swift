@@ -1,7 +1,7 @@
 /// An error while reading, converting or writing JSON.
 ///
-/// No message holds text of the document: it may be a record or a token. ``byteOffset`` and
-/// ``path`` lead to the place.
+/// No message contains text of the document, which may be a record or a token. ``byteOffset`` and
+/// ``path`` give the position.
 public struct JSONError: FieldforceError {
   /// The kind of failure. Calling again with the same input does not help.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -21,9 +21,9 @@ public struct JSONError: FieldforceError {
     public static let typeMismatch = Code(kind: .typeMismatch)
     /// A requested member or element is absent, or null where null is not allowed.
     public static let missing = Code(kind: .missing)
-    /// A value has no JSON form: not a finite number, or a key that is no string.
+    /// A value has no JSON form: a number that is not finite, or a key that is not a string.
     public static let notRepresentable = Code(kind: .notRepresentable)
-    /// The `init(from:)` or `encode(to:)` of a type threw an error of its own; see the cause.
+    /// The `init(from:)` or `encode(to:)` of a type threw an error; see the cause.
     public static let rejected = Code(kind: .rejected)
 
     /// The name of the code, such as `malformed`.
@@ -32,9 +32,9 @@ public struct JSONError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed and what to do, without any text of the document.
+  /// The failure and the remedy, without any text of the document.
   public let message: String
-  /// Where in the text, counted in bytes from 0; nil if no text was being read.
+  /// The position in the text, in bytes from 0; nil if no text was being read.
   public let byteOffset: Int?
   /// The keys and positions that lead to the value, such as `records.3.Name`; nil outside of
   /// conversions.
@@ -44,7 +44,7 @@ public struct JSONError: FieldforceError {
   /// The line that noticed the failure.
   public let location: SourceLocation
 
-  /// Makes an error; the last two arguments are filled in by the compiler.
+  /// Creates an error; the compiler fills in the last two arguments.
   public init(
     _ code: Code, _ message: String, byteOffset: Int? = nil, path: String? = nil,
     cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
@@ -57,7 +57,7 @@ public struct JSONError: FieldforceError {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// The message with the place it speaks of.
+  /// The message with its position.
   public var description: String {
     var text = message
     if let path, !path.isEmpty { text += " (at \(path))" }
@@ -75,13 +75,13 @@ public struct JSONLimits: Sendable, Hashable {
   /// lengths in 28 bits.
   public static let greatestSize = (1 << 28) - 1
 
-  /// How many arrays and objects may stand inside each other. Default: 512.
+  /// The maximum nesting of arrays and objects. Default: 512.
   public let maxDepth: Int
-  /// How many bytes a text may have. Default: ``greatestSize``.
+  /// The maximum length of a text, in bytes. Default: ``greatestSize``.
   public let maxBytes: Int
 
-  /// Makes limits. Values outside of `1...greatestDepth` and `1...greatestSize` are a
-  /// programmer's mistake.
+  /// Creates limits. Values outside of `1...greatestDepth` and `1...greatestSize` are a programming
+  /// error.
   public init(maxDepth: Int = 512, maxBytes: Int = JSONLimits.greatestSize) {
     precondition(
       (1...JSONLimits.greatestDepth).contains(maxDepth), "maxDepth \(maxDepth) is out of range")

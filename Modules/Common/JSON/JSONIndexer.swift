@@ -11,7 +11,7 @@ struct JSONIndexer: ~Copyable {
   private var tape: JSONTape
   /// The next byte.
   private var at: Address
-  /// The word of the innermost open container; meaningless while `depth` is 0.
+  /// The index of the tape word of the innermost open container; undefined while `depth` is 0.
   private var open = 0
   /// The members or elements of it so far, with the one being read.
   private var count = 0
@@ -167,7 +167,7 @@ struct JSONIndexer: ~Copyable {
     at += length
   }
 
-  /// Opens a container at its bracket and passes over the blanks behind it.
+  /// Opens a container at its bracket and skips the whitespace after it.
   @inline(__always)
   private mutating func enter(_ tag: JSONWord.Tag) throws(JSONFault) {
     if depth == maxDepth {

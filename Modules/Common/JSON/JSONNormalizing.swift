@@ -22,7 +22,7 @@ extension JSONSlice {
   }
 
   /// This value with each member's name in its plain spelling, where it has another one, and without
-  /// members whose name stands again behind them. Everything else stays byte for byte. Nil if that
+  /// members whose name occurs again after them. Everything else stays byte for byte. Nil if that
   /// changes nothing, which takes no time for a text without a backslash in a name.
   ///
   /// SQLite compares names as they are written (up to version 3.44) and takes the first of two.
@@ -178,7 +178,7 @@ extension JSONDocument {
     }
   }
 
-  /// The words of the names in an object, in order, without those that stand again behind them.
+  /// The words of the names in an object, in order, without those that occur again after them.
   private func lastMembers(of object: Int) -> [Int] {
     var places: [[UInt8]: Int] = [:]
     var names: [Int?] = []

@@ -1,10 +1,11 @@
-/// A number kept as written, because neither `Int64` nor `Double` shows it exactly: a large id, a
-/// money amount with many digits.
+/// A number that keeps its spelling because neither `Int64` nor `Double` represents it exactly,
+/// such as a large id or an amount with many digits.
 public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
   /// The number as written.
   public let text: String
 
-  /// Takes a number's text, or nil if it is not a number by RFC 8259 (`01`, `+1`, `.5`, `NaN`).
+  /// Creates a number from its text; nil if the text is not a number by RFC 8259 (`01`, `+1`, `.5`,
+  /// `NaN`).
   public init?(_ text: String) {
     guard let slice = try? JSONSlice(parsing: text), slice.kind == .number,
       slice.utf8.count == text.utf8.count

@@ -11,7 +11,8 @@ public struct JSONObject: Sendable, Hashable {
   /// An object without members.
   public init() { storage = [:] }
 
-  /// Takes members in order. A key that stands twice keeps its first place and its last value.
+  /// Creates an object from members in order. A duplicate key keeps its first position and its last
+  /// value.
   public init(_ members: some Sequence<(key: String, value: JSONValue)>) {
     storage = OrderedDictionary(
       members.lazy.map { (MemberKey($0.key), $0.value) }, uniquingKeysWith: { _, last in last })
@@ -29,14 +30,14 @@ public struct JSONObject: Sendable, Hashable {
   /// The values in order.
   public var values: [JSONValue] { Array(storage.values) }
 
-  /// Removes a member and returns its value, or nil if there was none. The order of the others
-  /// stays; the cost grows with their number.
+  /// Removes a member and returns its value, or nil if there was none. The other members keep their
+  /// order; the cost grows with their number.
   @discardableResult
   public mutating func removeValue(forKey key: String) -> JSONValue? {
     storage.removeValue(forKey: MemberKey(key))
   }
 
-  /// Makes room for as many members.
+  /// Reserves memory for `count` members.
   public mutating func reserveCapacity(_ count: Int) { storage.reserveCapacity(count) }
 
   /// Whether both have the same members, in any order.
@@ -63,7 +64,7 @@ extension JSONObject: RandomAccessCollection {
   public var startIndex: Int { 0 }
   /// The number of members.
   public var endIndex: Int { storage.count }
-  /// The member at a place in the order.
+  /// The member at a position in the order.
   public subscript(position: Int) -> (key: String, value: JSONValue) {
     let element = storage.elements[position]
     return (element.key.text, element.value)
@@ -71,14 +72,14 @@ extension JSONObject: RandomAccessCollection {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-  /// Takes members in order, as `init(_:)` does.
+  /// Creates an object from members in order, as `init(_:)` does.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
   }
 }
 
-/// A key of an object, as its bytes tell it apart from others. Strings would count different bytes as
-/// equal that Unicode shows alike.
+/// A key of an object, compared by its bytes. `String` compares by Unicode equivalence, and would
+/// treat some keys of different bytes as equal.
 package struct MemberKey: Sendable, Hashable {
   package let text: String
 

@@ -1,7 +1,7 @@
 /// A path to a value inside an object: keys separated by dots, such as `Owner.Name` (SS-75).
 ///
-/// Keys are case-sensitive and there is no escape for a key that holds a dot. The empty path
-/// leads to the whole object.
+/// Keys are case-sensitive, and a key that contains a dot cannot be escaped. The empty path leads
+/// to the whole object.
 public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
   /// The path as written.
   public let text: String
@@ -40,8 +40,8 @@ public enum JSONProjection: Sendable, Equatable {
   case missing
   /// One value, JSON null included: the key is present (SS-79).
   case value(JSONSlice)
-  /// What the path leads to in each element of an array on the way, those without left out
-  /// (SS-76 d); never empty.
+  /// The results in each element of an array on the way, without elements that have none (SS-76 d);
+  /// never empty.
   case gathered([JSONProjection])
 
   /// The value copied; nil if missing.
@@ -79,11 +79,11 @@ public enum JSONProjection: Sendable, Equatable {
 }
 
 extension JSONSlice {
-  /// What `path` leads to from this value, by the rules SS-76 to SS-79 and CA-22: an object is
-  /// entered by key; an array gathers what the rest of the path leads to in its elements, arrays
-  /// inside it gather theirs; a value at the end of the path stays as it is.
+  /// Looks up `path` in this value, by the rules SS-76 to SS-79 and CA-22: in an object, the next
+  /// key selects a member; for an array, the result gathers those of the rest of the path in each
+  /// of its elements, and nested arrays do the same. A value at the end of the path stays as it is.
   ///
-  /// Without arrays on the way nothing is allocated.
+  /// Without arrays on the way, nothing is allocated.
   public func project(_ path: JSONPath) -> JSONProjection {
     document.project(path.keyBytes[...], from: index)
   }
@@ -119,7 +119,8 @@ extension JSONDocument {
 }
 
 extension JSONValue {
-  /// What `path` leads to, by the same rules as ``JSONSlice/project(_:)``; nil if missing.
+  /// Returns the result of looking up `path`, by the same rules as ``JSONSlice/project(_:)``; nil
+  /// if missing.
   public func project(_ path: JSONPath) -> JSONValue? { project(path.keys[...]) }
 
   private func project(_ keys: ArraySlice<String>) -> JSONValue? {

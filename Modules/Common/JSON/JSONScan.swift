@@ -5,8 +5,8 @@ struct JSONFault: Error {
   let offset: Int
 }
 
-/// The byte rules of JSON: strings, escapes, UTF-8, numbers. Each function takes the address of
-/// the first byte to look at and returns the address behind the last one it accepts.
+/// The byte rules of JSON: strings, escapes, UTF-8, numbers. Each function takes the address of the
+/// first byte to check and returns the address after the last accepted one.
 enum JSONScan {
   typealias Address = UnsafePointer<UInt8>
 
@@ -60,8 +60,8 @@ enum JSONScan {
     byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
   }
 
-  /// Checks a string from behind its opening quote to behind its closing one, and notes whether
-  /// it holds a backslash.
+  /// Checks a string from the byte after its opening quote to the byte after its closing one, and
+  /// records whether it contains a backslash.
   @inline(__always)
   static func string(
     _ start: Address, _ end: Address, base: Address, escaped: inout Bool
@@ -150,7 +150,7 @@ enum JSONScan {
     return start + length
   }
 
-  /// How many bytes the well-formed character beyond ASCII at `at` has; 0 if it is not one.
+  /// The length in bytes of the well-formed non-ASCII character at `at`; 0 if there is none.
   @inline(__always)
   private static func utf8Length(_ at: Address, available: Int) -> Int {
     let lead = at[0]

@@ -1,5 +1,5 @@
 extension JSONSlice {
-  /// A deep copy of this value. Of a key that stands twice, the last value is kept.
+  /// A deep copy of this value. If a key occurs twice, the last value is kept.
   public var value: JSONValue { document.value(at: index) }
 }
 

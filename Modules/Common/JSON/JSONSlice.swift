@@ -1,20 +1,21 @@
 /// A value inside a validated JSON text: read lazily, never copied.
 ///
-/// Making one from a text checks all of it against RFC 8259 in a single pass: structure, UTF-8,
-/// escapes, numbers. After that nothing is parsed until the caller reads it. A slice of a slice
-/// shares the text and keeps the whole of it in memory; copying one is cheap.
+/// Creating a slice from a text validates the whole text against RFC 8259 in a single pass:
+/// structure, UTF-8, escapes, numbers. After that, values are parsed only when the caller reads
+/// them. A slice of a slice shares the text and keeps all of it in memory; copying a slice is
+/// cheap.
 ///
-/// What the standard leaves open is decided so:
-/// - A key that stands twice in an object is accepted. Look-ups see the last one; ``members`` and
-///   ``count`` see both.
+/// Where the standard leaves a choice:
+/// - A duplicate key in an object is accepted. Look-ups return the last value; ``members`` and
+///   ``count`` include both.
 /// - An escaped surrogate without its other half (`"\ud800"`) is accepted and kept as written;
 ///   ``string`` shows U+FFFD in its place.
-/// - A number of any size is accepted and kept as written; ``int64`` and ``double`` are nil where
-///   they cannot show it.
+/// - A number of any size is accepted and kept as written; ``int64`` and ``double`` are nil if they
+///   cannot represent it.
 /// - A byte order mark, and any encoding but UTF-8, is refused.
 public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
   let document: JSONDocument
-  /// The word of this value in the document's index; `whole` for one whose text is not indexed yet.
+  /// The index of this value's word in the document's index; `whole` if its text is not indexed yet.
   private let word: Int
 
   private static let whole = -1
@@ -41,7 +42,7 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
   /// Checks and indexes a text. The array is kept, not copied.
   ///
   /// - Throws: ``JSONError`` `malformed`, `notUTF8`, `tooDeep`, `tooLarge`, with the offset of the
-  ///   first byte that cannot stand where it stands.
+  ///   first invalid byte.
   public init(parsing text: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
     self.init(try JSONDocument(text, limits: limits), at: 0)
   }
@@ -63,7 +64,7 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
     case object, array, string, number, bool, null
   }
 
-  /// What this value is.
+  /// The kind of this value.
   public var kind: Kind {
     switch document[index].tag {
     case .null: .null
@@ -75,7 +76,7 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// The text of this value as written, without the blanks around it.
+  /// The text of this value as written, without surrounding whitespace.
   public var utf8: ArraySlice<UInt8> {
     word == Self.whole ? document.bytes[...] : document.bytes[document.range(of: index)]
   }
@@ -97,15 +98,15 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
     return try document.withText(of: index, body)
   }
 
-  /// The member of an object with this key, the last one if the key stands there more than once;
-  /// nil if there is none or this is no object. The cost grows with the number of members.
+  /// The member of an object with this key, the last one if the key occurs more than once; nil if
+  /// there is none or this is not an object. The cost grows with the number of members.
   public subscript(key: String) -> JSONSlice? {
     var key = key
     return key.withUTF8 { document.member($0, of: index) }.map { JSONSlice(document, at: $0) }
   }
 
-  /// The element of an array, counted from 0; nil if out of range or this is no array. The cost
-  /// grows with `position`: walk through ``elements`` instead of counting.
+  /// The element of an array, counted from 0; nil if out of range or this is not an array. The cost
+  /// grows with `position`: to visit all elements, iterate over ``elements``.
   public subscript(position: Int) -> JSONSlice? {
     guard kind == .array, position >= 0, position < count else { return nil }
     var at = index + 2
@@ -113,19 +114,19 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
     return JSONSlice(document, at: at)
   }
 
-  /// How many members or elements there are; 0 for a scalar.
+  /// The number of members or elements; 0 for a scalar.
   public var count: Int { document[index].isContainer ? document[index + 1].count : 0 }
 
-  /// The elements of an array in order; empty if this is no array.
+  /// The elements of an array in order; empty if this is not an array.
   public var elements: JSONElements { JSONElements(self) }
 
-  /// The members of an object as written; empty if this is no object.
+  /// The members of an object as written; empty if this is not an object.
   public var members: JSONMembers { JSONMembers(self) }
 
   /// The text as written.
   public var description: String { String(decoding: utf8, as: UTF8.self) }
 
-  /// The text without blanks between its tokens; numbers, strings and the order of members stay
+  /// The text without whitespace between its tokens; numbers, strings and the order of members stay
   /// as written.
   public var compactText: String {
     var bytes: [UInt8] = []
@@ -154,7 +155,7 @@ public struct JSONElements: Sequence, Sendable {
 
   init(_ array: JSONSlice) { self.array = array }
 
-  /// How many there are.
+  /// The number of elements.
   public var underestimatedCount: Int { array.kind == .array ? array.count : 0 }
 
   /// Starts from the first element.
@@ -172,7 +173,7 @@ public struct JSONElements: Sequence, Sendable {
       end = array.kind == .array ? array.index + document[array.index].length : at
     }
 
-    /// The next element, or nil at the end.
+    /// Returns the next element, or nil at the end.
     public mutating func next() -> JSONSlice? {
       guard at < end else { return nil }
       defer { at += document[at].span }
@@ -187,7 +188,7 @@ public struct JSONMembers: Sequence, Sendable {
 
   init(_ object: JSONSlice) { self.object = object }
 
-  /// How many there are.
+  /// The number of members.
   public var underestimatedCount: Int { object.kind == .object ? object.count : 0 }
 
   /// Starts from the first member.
@@ -205,7 +206,7 @@ public struct JSONMembers: Sequence, Sendable {
       end = object.kind == .object ? object.index + document[object.index].length : at
     }
 
-    /// The next member, or nil at the end.
+    /// Returns the next member, or nil at the end.
     public mutating func next() -> (key: String, value: JSONSlice)? {
       guard at < end else { return nil }
       defer { at += 1 + document[at + 1].span }

@@ -2,11 +2,11 @@ extension JSONSlice {
   /// This object with some of its top-level members set or removed and everything else byte for
   /// byte as written.
   ///
-  /// A member that exists is replaced in its place (the last one, if its key stands twice; the
-  /// others go); a new one is added at the end, in the order given. A key that is both set and
-  /// removed is set.
+  /// An existing member is replaced in its position; of a duplicate key, the last member is
+  /// replaced and the others are removed. New members are appended in the given order. A key that
+  /// is both set and removed is set.
   ///
-  /// - Throws: ``JSONError`` `typeMismatch` if this is no object, `notRepresentable` if a value has
+  /// - Throws: ``JSONError`` `typeMismatch` if this is not an object, `notRepresentable` if a value has
   ///   no JSON form.
   public func setting(
     _ members: [(key: String, value: JSONValue)], removing removed: [String] = []
@@ -22,7 +22,7 @@ extension JSONWriter {
   /// ``JSONSlice/setting(_:removing:)`` does, without checking or indexing the result again.
   ///
   /// - Throws: ``JSONError`` `typeMismatch` if `object` is none, `notRepresentable` if a value has
-  ///   no JSON form; then the writer's bytes are of no use.
+  ///   no JSON form; discard the writer's bytes then.
   public mutating func object(
     _ object: JSONSlice, setting members: [(key: String, value: JSONValue)],
     removing removed: [String] = []

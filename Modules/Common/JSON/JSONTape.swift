@@ -7,7 +7,7 @@
 /// in bits 32-63, how many members or elements it has. A member is the word of its key followed
 /// by its value.
 struct JSONWord {
-  /// What a word describes.
+  /// The kind of a word.
   enum Tag: UInt64 {
     case null, yes, no, number, string, escapedString, array, object
   }
@@ -37,7 +37,7 @@ struct JSONWord {
   @inline(__always)
   var length: Int { Int(truncatingIfNeeded: (bits >> 32) & 0xfff_ffff) }
 
-  /// In the second word of a container: the offset behind its closing bracket.
+  /// In the second word of a container: the offset after its closing bracket.
   @inline(__always)
   var end: Int { Int(truncatingIfNeeded: bits & 0xffff_ffff) }
 
@@ -60,7 +60,7 @@ struct JSONWord {
   @inline(__always)
   var isEscaped: Bool { rawTag == Tag.escapedString.rawValue }
 
-  /// How far the next sibling is.
+  /// The distance to the next sibling.
   @inline(__always)
   var span: Int { isContainer ? length : 1 }
 }
@@ -115,7 +115,7 @@ struct JSONTape: ~Copyable {
     return tape.finish()
   }
 
-  /// Hands the words over to an owner who deallocates them.
+  /// Returns the words to an owner, who must deallocate them.
   consuming func finish() -> UnsafePointer<UInt64> {
     let result = UnsafePointer(words)
     discard self

@@ -77,7 +77,7 @@ package enum JSONText {
     }
   }
 
-  /// The value of four hexadecimal digits that were checked before.
+  /// Returns the value of four hexadecimal digits, which were checked already.
   private static func hex(_ at: UnsafePointer<UInt8>) -> UInt32 {
     var value: UInt32 = 0
     for index in 0..<4 {
@@ -106,7 +106,7 @@ package enum JSONText {
     append(text, escapesSlashes: true, to: &bytes)
   }
 
-  /// Inlined, so that each of its two forms is a loop without the question.
+  /// Inlined, so that each of its two forms is a loop without the branch.
   @inline(__always)
   private static func append(
     _ text: UnsafeBufferPointer<UInt8>, escapesSlashes: Bool, to bytes: inout [UInt8]

@@ -6,7 +6,7 @@ public enum JSONValue: Sendable {
   case bool(Bool)
   /// A number without fraction or exponent in the range of `Int64`.
   case integer(Int64)
-  /// A number whose exact decimal value survives the way through a `Double` and back.
+  /// A number that a `Double` represents exactly: converting it back gives the same decimal value.
   case double(Double)
   /// Any other number, as written.
   case number(JSONNumber)
@@ -21,8 +21,9 @@ public enum JSONValue: Sendable {
     self = try JSONSlice(parsing: text, limits: limits).value
   }
 
-  /// The member of an object; setting nil removes it. On anything but an object, reading gives nil
-  /// and setting is a programmer's mistake, except that null becomes an object.
+  /// The member of an object; setting nil removes it. On a value that is not an object, reading
+  /// returns nil. Setting a member of null creates an object; on any other value it is a
+  /// programming error.
   public subscript(key: String) -> JSONValue? {
     get { object?[key] }
     set {
@@ -35,7 +36,7 @@ public enum JSONValue: Sendable {
     }
   }
 
-  /// The element of an array; nil if out of range or this is no array.
+  /// The element of an array; nil if out of range or this is not an array.
   public subscript(index: Int) -> JSONValue? {
     guard let array, array.indices.contains(index) else { return nil }
     return array[index]
@@ -46,7 +47,7 @@ public enum JSONValue: Sendable {
     if case .null = self { true } else { false }
   }
 
-  /// The truth value, or nil if this is none.
+  /// The Boolean, or nil if this is not one.
   public var bool: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
@@ -61,7 +62,7 @@ public enum JSONValue: Sendable {
     }
   }
 
-  /// The nearest double, or nil if this is no number or beyond the range.
+  /// The nearest double, or nil if this is not a number or beyond the range.
   public var double: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -71,25 +72,25 @@ public enum JSONValue: Sendable {
     }
   }
 
-  /// The string, or nil if this is none.
+  /// The string, or nil if this is not one.
   public var string: String? {
     if case .string(let value) = self { value } else { nil }
   }
 
-  /// The elements, or nil if this is no array.
+  /// The elements, or nil if this is not an array.
   public var array: [JSONValue]? {
     if case .array(let value) = self { value } else { nil }
   }
 
-  /// The members, or nil if this is no object.
+  /// The members, or nil if this is not an object.
   public var object: JSONObject? {
     if case .object(let value) = self { value } else { nil }
   }
 }
 
 extension JSONValue: Hashable {
-  /// Whether both mean the same: numbers compare by value (`1` equals `1.0`), strings byte for byte,
-  /// objects without regard to order.
+  /// Whether both values are equal: numbers compare by value (`1` equals `1.0`), strings byte for
+  /// byte, objects without regard to order.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -103,7 +104,7 @@ extension JSONValue: Hashable {
     }
   }
 
-  /// Feeds what equality compares.
+  /// Feeds the compared parts to the hasher.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -170,7 +171,7 @@ extension JSONValue: CustomStringConvertible {
   /// The compact JSON text.
   public var description: String { text }
 
-  /// The compact JSON text as UTF-8, members in their order.
+  /// Returns the compact JSON text as UTF-8, members in their order.
   ///
   /// - Throws: ``JSONError`` `notRepresentable` for a double that is infinite or not a number,
   ///   `tooDeep` beyond `JSONLimits.greatestDepth` levels.

@@ -1,8 +1,7 @@
 /// A writer that appends JSON text to a byte buffer, for request bodies and changed records.
 ///
-/// Commas and colons are the writer's business. Calls that cannot make JSON (a value without a
-/// key inside an object, an end without its begin) are a programmer's mistake and stop the
-/// program.
+/// The writer adds commas and colons. Calls that cannot produce JSON (a value without a key inside
+/// an object, an end without its begin) are a programming error and stop the program.
 ///
 /// ```swift
 /// var body = JSONWriter()
@@ -13,7 +12,7 @@
 /// body.endObject()
 /// ```
 public struct JSONWriter: Sendable {
-  /// What was written so far; a complete text once every container is closed.
+  /// The bytes written so far; a complete text once every container is closed.
   public internal(set) var bytes: [UInt8]
   /// Whether each open container is an object.
   private var containers: [Bool] = []
@@ -29,7 +28,7 @@ public struct JSONWriter: Sendable {
   /// Whether one complete value has been written.
   public var isComplete: Bool { containers.isEmpty && !bytes.isEmpty }
 
-  /// Forgets what was written and keeps the memory for the next text.
+  /// Discards the written bytes and keeps their memory for the next text.
   public mutating func reset() {
     bytes.removeAll(keepingCapacity: true)
     containers.removeAll(keepingCapacity: true)
@@ -109,7 +108,7 @@ public struct JSONWriter: Sendable {
     bytes.append(contentsOf: value.description.utf8)
   }
 
-  /// Writes a value as it stands in its text.
+  /// Writes a value unchanged, as in its text.
   public mutating func raw(_ value: JSONSlice) {
     beginValue()
     value.withText { bytes.append(contentsOf: $0) }
@@ -117,7 +116,7 @@ public struct JSONWriter: Sendable {
 
   /// Writes any value.
   ///
-  /// - Throws: ``JSONError`` `notRepresentable`, `tooDeep`; what was written before it stays.
+  /// - Throws: ``JSONError`` `notRepresentable`, `tooDeep`; earlier output stays.
   public mutating func value(_ value: JSONValue) throws(JSONError) {
     try append(value, depth: 0, lenient: false)
   }
@@ -136,7 +135,7 @@ public struct JSONWriter: Sendable {
     try? append(value, depth: 0, lenient: true)
   }
 
-  /// Writes what is between two values, and checks that a value may stand here.
+  /// Writes what is between two values, and checks that a value is allowed here.
   @inline(__always)
   mutating func beginValue() {
     if containers.last == true {
@@ -149,7 +148,7 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// Writes what is between two members, and checks that a key may stand here.
+  /// Writes what is between two members, and checks that a key is allowed here.
   @inline(__always)
   mutating func beginKey() {
     precondition(containers.last == true && !hasKey, "a key stands inside an object alone")

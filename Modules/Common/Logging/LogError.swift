@@ -6,7 +6,7 @@ public struct LogError: FieldforceError {
     private let kind: Kind
     /// The system refused to read or write; the message has its reason. Retrying may help.
     public static let inputOutput = Code(kind: .inputOutput)
-    /// The file does not hold what it should. Correct or remove it.
+    /// The content of the file is invalid. Correct or remove it.
     public static let damaged = Code(kind: .damaged)
 
     /// The name of the code, such as `damaged`.
@@ -15,9 +15,9 @@ public struct LogError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on which file, and what to do.
+  /// The failure, its file and the remedy.
   public let message: String
-  /// The error underneath.
+  /// The underlying error.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation

@@ -10,18 +10,19 @@ import Synchronization
 /// A file with the last records of one component: when it is full, the oldest are removed (CA-15).
 ///
 /// The file is `<component>_log` in its folder, UTF-8, a line for a record:
-/// `TIME: 11-21 09:58:34.120, LEVEL: ERROR, TAG: Sync, MESSAGE: no response, EXCEPTION: timed out`. The
-/// time is local; without a tag the component stands there; the exception only if there is an error.
+/// `TIME: 11-21 09:58:34.120, LEVEL: ERROR, TAG: Sync, MESSAGE: no response, EXCEPTION: timed out`.
+/// The time is local. A record without a tag has the component as its tag. `EXCEPTION` is present
+/// only if there is an error.
 ///
-/// Lines are written in the order of ``SalesforceLogger/log(_:tag:error:_:file:function:line:)`` on a
-/// queue of the file's own, so that no caller that logs waits for a disk. A line that cannot be written is
-/// lost, and nothing is thrown. The calls that read or change the file wait for the lines before them.
-/// One process at a time may use a folder.
+/// Lines are written in the order of ``SalesforceLogger/log(_:tag:error:_:file:function:line:)`` on
+/// the file's own queue, so callers that log never wait for the disk. A line that cannot be written
+/// is lost without an error. Calls that read or change the file wait for the lines before them. One
+/// process at a time may use a folder.
 public final class LogFile: Sendable {
-  /// How many lines a file keeps unless another limit was set.
+  /// The number of lines that a file keeps by default.
   public static let defaultMaxLines = 10_000
 
-  /// Where the lines are kept. The file is made by the first one.
+  /// The location of the file. The first line creates it.
   public let url: URL
   private let component: String
   private let limitFile: DurableFile
@@ -43,15 +44,15 @@ public final class LogFile: Sendable {
 
   // MARK: Limit
 
-  /// How many lines are kept; 0 if none are written.
+  /// The number of lines to keep; 0 if no records are written.
   public var maxLines: Int { limit.withLock { $0 } }
 
   /// Whether records of this component are written.
   public var isEnabled: Bool { maxLines > 0 }
 
-  /// Writes records from now on and keeps the last `maxLines` of them. The limit is remembered for
-  /// later processes. A lower one than before takes effect with the next line; one below 1 is 0, which
-  /// is to write nothing and to leave the file as it is.
+  /// Writes records from now on and keeps the last `maxLines` of them. The limit is stored for
+  /// later processes. A lower limit takes effect with the next line. A limit below 1 counts as 0:
+  /// nothing is written, and the file stays as it is.
   public func enable(maxLines: Int = LogFile.defaultMaxLines) {
     let new = max(maxLines, 0)
     limit.withLock { $0 = new }
@@ -61,7 +62,7 @@ public final class LogFile: Sendable {
     }
   }
 
-  /// Writes nothing any more. What is in the file stays.
+  /// Stops writing. The file keeps its lines.
   public func disable() { enable(maxLines: 0) }
 
   // MARK: Writing
@@ -84,17 +85,17 @@ public final class LogFile: Sendable {
 
   // MARK: Reading
 
-  /// How many lines there are.
+  /// Returns the number of lines in the file.
   public func size() async -> Int { await onQueue { $0.count } }
 
-  /// The oldest line; nil if there is none.
+  /// Returns the oldest line; nil if there is none.
   public func peek() async -> String? { await onQueue { $0.first(1).first } }
 
-  /// All lines, the oldest first.
+  /// Returns all lines, the oldest first.
   public func readAll() async -> [String] { await onQueue { $0.first(.max) } }
 
-  /// Takes up to `count` lines away, the oldest first, and returns them; below 1 none. If the file
-  /// cannot be changed there are none: no line is returned twice.
+  /// Removes up to `count` lines, the oldest first, and returns them. If the file cannot be
+  /// changed, returns none, so no line is returned twice.
   public func readAndRemove(_ count: Int) async -> [String] {
     await onQueue { lines in
       let taken = lines.first(max(count, 0))
@@ -102,7 +103,7 @@ public final class LogFile: Sendable {
     }
   }
 
-  /// Takes all lines away and returns them.
+  /// Removes all lines and returns them.
   public func readAndRemoveAll() async -> [String] { await readAndRemove(.max) }
 
   /// Removes up to `count` lines, the oldest first.

@@ -3,16 +3,16 @@ import Logging
 /// The severity of a log record, from `verbose` to `off` (CA-9).
 public enum LogLevel: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
   case verbose, debug, info, `default`, warn, error, fault
-  /// No record has this level; as a logger's level it silences it.
+  /// A level that silences a logger. No record has it.
   case off
 
-  /// Orders by gravity.
+  /// Orders by severity.
   public static func < (left: LogLevel, right: LogLevel) -> Bool {
     left.rawValue < right.rawValue
   }
 
-  /// Reads a level's name in any case. `notice`, `warning`, `critical` and `trace`, as others call
-  /// some of them, are understood too.
+  /// Reads a level's name in any case. The names `notice`, `warning`, `critical` and `trace` of
+  /// other logging systems are accepted, too.
   public init?(_ name: String) {
     switch name.lowercased() {
     case "verbose", "trace": self = .verbose

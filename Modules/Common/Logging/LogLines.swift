@@ -19,8 +19,8 @@
 /// `@unchecked Sendable` because it is used on the queue of its ``LogFile`` alone.
 final class LogLines: @unchecked Sendable {
   private let url: URL
-  /// How many lines stand in the file, and how many of them, the oldest, do not count any more; nil
-  /// until the file was looked at.
+  /// The number of lines in the file, and the number of old lines among them that are no longer
+  /// valid; nil until the file was read.
   private var known: (all: Int, old: Int)?
   /// The file while it is open for appending, or -1.
   private var file: Int32 = -1
@@ -29,7 +29,7 @@ final class LogLines: @unchecked Sendable {
 
   deinit { closeFile() }
 
-  /// How many lines count.
+  /// The number of valid lines.
   var count: Int { counts.all - counts.old }
 
   /// The first lines that count.
@@ -48,7 +48,7 @@ final class LogLines: @unchecked Sendable {
     if surplus >= max(limit / 4, 64) { _ = remove(0) }
   }
 
-  /// Takes the first lines that count away; false if the file cannot be changed.
+  /// Removes the first `count` lines; returns false if the file cannot be changed.
   func remove(_ count: Int) -> Bool {
     let (all, old) = counts
     let gone = old + count
@@ -64,7 +64,7 @@ final class LogLines: @unchecked Sendable {
     return true
   }
 
-  /// What is known of the file, looked up once.
+  /// The counts of the file, which are read once.
   private var counts: (all: Int, old: Int) {
     if let known { return known }
     // A line that a crash cut off has no end; the next one goes behind it.

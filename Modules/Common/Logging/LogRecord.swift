@@ -2,17 +2,17 @@ import Logging
 
 /// One record of a log that passed the level of its logger, without secrets (CA-12, CA-20).
 public struct LogRecord: Sendable {
-  /// The component that speaks.
+  /// The component that wrote the record.
   public let component: String
-  /// How grave it is.
+  /// The severity.
   public let level: LogLevel
-  /// What it is about, such as a type's name; nil for nothing in particular.
+  /// The subject, such as a type's name; nil for none.
   public let tag: String?
   /// The text: redacted, line breaks escaped, the error not included.
   public let message: String
   /// The text of ``error``, redacted, line breaks escaped; nil if there is none.
   public let errorText: String?
-  /// The error that the record tells of. Its own texts have not been redacted.
+  /// The error that the record reports. Its own texts are not redacted.
   public let error: (any Error)?
   /// The source file, as `module/file`.
   public let file: String
@@ -21,19 +21,19 @@ public struct LogRecord: Sendable {
   /// The line in the source file.
   public let line: UInt
 
-  /// The message, and the error behind a colon.
+  /// The message, then a colon and the error if there is one.
   public var text: String { errorText.map { "\(message): \($0)" } ?? message }
 }
 
 /// A writer of the records of one component in place of swift-log (CA-13).
 ///
-/// Its ``SalesforceLogger`` decides what is written and hands on what passes; `level` is set for
-/// implementations that show it or pass it on. Called from any thread, and to return soon: who logs
-/// waits for it.
+/// The component's ``SalesforceLogger`` filters records by level and passes on the rest; it sets
+/// `level` for implementations that show it or pass it on. Calls come from any thread and must
+/// return quickly, because the caller that logs waits for them.
 public protocol LogImplementation: AnyObject, Sendable {
-  /// The component that it was made for.
+  /// The component that it was created for.
   var componentName: String { get }
-  /// The least grave level that is written; set by the logger, at first before any record.
+  /// The lowest severity that is written. The logger sets it, for the first time before any record.
   var level: LogLevel { get set }
   /// Writes a record.
   func log(_ record: LogRecord)
@@ -41,10 +41,11 @@ public protocol LogImplementation: AnyObject, Sendable {
 
 /// A receiver of the records of one component, in addition to the implementation that writes them (CA-14).
 ///
-/// Called from any thread, and to return soon. What it logs itself, in its call or in tasks that it
-/// starts there, is written and not delivered to receivers, so it cannot go round in circles.
+/// Calls come from any thread and must return quickly. Records that a receiver logs itself, in its
+/// call or in tasks that it starts there, are written but not delivered to receivers, which
+/// prevents endless loops.
 public protocol LogReceiver: Sendable {
-  /// Takes a record that passed the level of its logger.
+  /// Receives a record that passed the level of its logger.
   func receive(_ record: LogRecord)
 }
 
@@ -66,7 +67,7 @@ final class Backend: LogImplementation {
     self.logger = logger
   }
 
-  /// Not used: everything that comes is written.
+  /// Not used: every record is written.
   var level: LogLevel {
     get { .verbose }
     set {}

@@ -7,10 +7,10 @@ import Synchronization
 
 /// The initial log levels of components (CA-9, CA-10).
 ///
-/// In falling order: what the environment variable `SALESFORCE_LOG` says, what was set before and
-/// kept in the file of ``keepLevels(in:)``, `debug` in debug builds and `error` in release builds.
-/// The variable holds `component:level` pairs separated by commas; a level without a component is
-/// for all the others, as in `warn,SmartStore:debug`. What it cannot understand is passed over.
+/// By precedence: the environment variable `SALESFORCE_LOG`; the levels that were set before and
+/// stored in the file of ``keepLevels(in:)``; `debug` in debug builds and `error` in release
+/// builds. The variable has `component:level` pairs separated by commas; a level without a
+/// component applies to all others, as in `warn,SmartStore:debug`. Invalid parts are ignored.
 public struct LogConfiguration: Sendable, Hashable {
   /// The name of the environment variable.
   public static let variable = "SALESFORCE_LOG"
@@ -41,20 +41,20 @@ public struct LogConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The level of a component; nil if the text says nothing about it.
+  /// Returns the level of a component; nil if the text says nothing about it.
   public func level(of component: String) -> LogLevel? { levels[component] ?? others }
 
-  /// Restores the levels that a file holds, for the loggers that exist and those to come, and
-  /// from now on keeps every level that is set in it. A missing file is an empty one.
+  /// Restores the levels in a file, for existing and future loggers, and from now on stores every
+  /// level that is set in this file. A missing file counts as empty.
   ///
-  /// - Throws: ``LogError`` `damaged` if the file holds something else, `inputOutput` if it cannot be
+  /// - Throws: ``LogError`` `damaged` if the file has other content, `inputOutput` if it cannot be
   ///   read; then nothing changes.
   public static func keepLevels(in file: URL) throws(LogError) {
     try LogRegistry.shared.keepLevels(in: file)
   }
 
-  /// From now on each component also writes to a file of its own in `folder`, up to the limit that was
-  /// set for it, at first ``LogFile/defaultMaxLines`` (CA-15). The folder is made with the first line.
+  /// Makes each component also write to its own file in `folder` from now on, up to the component's
+  /// limit, by default ``LogFile/defaultMaxLines`` (CA-15). The first line creates the folder.
   public static func writeFiles(in folder: URL) {
     LogRegistry.shared.writeFiles(in: folder)
   }
@@ -181,7 +181,7 @@ final class LogRegistry: Sendable {
     }
   }
 
-  /// Keeps a level that was set on a logger of this registry.
+  /// Records a level that was set on a logger of this registry.
   func levelChanged(of logger: SalesforceLogger, to level: LogLevel) {
     let file = state.withLock { state -> URL? in
       guard state.loggers[logger.component] === logger else { return nil }

@@ -17,10 +17,10 @@ public enum Redaction: Sendable {
     "password", "newpassword", "client_secret", "otp", "recaptcha",
   ]
 
-  /// The text with all but the last four characters masked (all of them if there are no more) in:
-  /// string values of JSON members that hold tokens, parameters of URLs and forms that do, and
-  /// values of `Authorization:` headers. Of passwords and one-time codes nothing is left. Names are
-  /// compared without regard to case.
+  /// Returns the text with all but the last four characters masked (all of them if there are no
+  /// more) in: string values of JSON members that hold tokens, parameters of URLs and forms that
+  /// do, and values of `Authorization:` headers. Passwords and one-time codes are removed
+  /// completely. The case of names does not matter.
   public static func redact(_ text: String) -> String {
     let bytes = Array(text.utf8)
     var result: [UInt8] = []
@@ -46,8 +46,8 @@ public enum Redaction: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// A URL with `[redacted]` in place of the values of the parameters in `names`, whatever their
-  /// case; all else stays as it is.
+  /// Returns a URL with `[redacted]` in place of the values of the parameters in `names`, whatever
+  /// their case; all else stays as it is.
   public static func url(_ url: String, hiding names: [String]) -> String {
     guard !names.isEmpty, let mark = url.firstIndex(of: "?") else { return url }
     let hidden = Set(names.map { $0.lowercased() })
@@ -63,9 +63,11 @@ public enum Redaction: Sendable {
     return url[..<start] + query.joined(separator: "&") + url[end...]
   }
 
-  /// A person's name as it may be logged: itself in debug builds, `*****` in release builds.
+  /// Returns a person's name as it may be logged: itself in debug builds, `*****` in release
+  /// builds.
   ///
-  /// The modules of this package log no names of persons; this is for the log messages of a program.
+  /// The modules of this package never log names of persons; use this in the log messages of your
+  /// program.
   public static func personName(_ name: String) -> String {
     #if DEBUG
       personName(name, isRelease: false)
@@ -90,7 +92,7 @@ public enum Redaction: Sendable {
     return result
   }
 
-  /// Where the value of `name` stands, if that is a secret's name and a value follows.
+  /// The range of the value of `name`, if that is a secret's name and a value follows.
   private static func secret(after start: Int, named name: String, in bytes: [UInt8]) -> Range<Int>?
   {
     if name == "authorization" { return header(after: start, in: bytes) }

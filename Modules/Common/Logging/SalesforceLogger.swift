@@ -3,14 +3,15 @@ import Synchronization
 
 /// The log of one component of a program (CA-8 to CA-12).
 ///
-/// Records go to swift-log under the component's name, with the tag, or else the source file's name,
-/// as source. The program chooses the back end with `LoggingSystem.bootstrap` before the first logger
-/// is made; without one they go to standard error, a line each. An implementation of the program's
-/// own takes the place of all that (``setImplementation(_:)``), receivers hear records besides
-/// (``setReceivers(_:)``), and files keep the last ones (``LogConfiguration/writeFiles(in:)``).
+/// Records go to swift-log under the component's name, with the tag, or else the source file's
+/// name, as source. The program chooses the backend with `LoggingSystem.bootstrap` before it
+/// creates the first logger; without a backend, records go to standard error, one line each. The
+/// program can replace swift-log with its own implementation (``setImplementation(_:)``), add
+/// receivers (``setReceivers(_:)``), and keep the last records in files
+/// (``LogConfiguration/writeFiles(in:)``).
 ///
 /// Every record passes ``Redaction`` first, and line breaks in it are escaped. A record below
-/// ``level`` costs one atomic read, and its message is never made.
+/// ``level`` costs one atomic read; its message is never built.
 ///
 /// ```swift
 /// SalesforceLogger.logger(forComponent: "MyApp").info("\(count) records", tag: "Import")
@@ -23,7 +24,7 @@ public final class SalesforceLogger: Sendable {
 
   /// A logger outside of the registry, for a back end of the caller's own.
   ///
-  /// - Parameter backend: Receives what passes `level`; a level of its own is not asked.
+  /// - Parameter backend: Receives the records that pass `level`; its own level is ignored.
   public convenience init(component: String, level: LogLevel, backend: Logger) {
     self.init(component: component, level: level, implementation: Backend(component, backend))
   }
@@ -36,8 +37,8 @@ public final class SalesforceLogger: Sendable {
     implementation.level = level
   }
 
-  /// The least grave level that is written. Changing it takes effect at once, for this component
-  /// alone. Default: what ``LogConfiguration`` says.
+  /// The lowest severity that is written. A change takes effect at once, for this component only.
+  /// Default: the level of ``LogConfiguration``.
   public var level: LogLevel {
     get { LogLevel(rawValue: threshold.load(ordering: .relaxed)) ?? .off }
     set {
@@ -46,7 +47,7 @@ public final class SalesforceLogger: Sendable {
     }
   }
 
-  /// Sets a level that was kept before, without keeping it again.
+  /// Sets a level that was stored before, without storing it again.
   func restore(_ level: LogLevel) {
     threshold.store(level.rawValue, ordering: .relaxed)
     implementation.level = level
@@ -61,9 +62,9 @@ public final class SalesforceLogger: Sendable {
   /// Writes a record, if the level passes.
   ///
   /// - Parameters:
-  ///   - tag: What the record is about, such as a type's name; nil for nothing in particular.
+  ///   - tag: The subject of the record, such as a type's name; nil for none.
   ///   - error: An error to add to the message.
-  ///   - message: Made only if the record is written.
+  ///   - message: Evaluated only if the record is written.
   public func log(
     _ level: LogLevel, tag: String? = nil, error: (any Error)? = nil, _ message: () -> String,
     file: String = #fileID, function: String = #function, line: UInt = #line
@@ -89,7 +90,7 @@ extension SalesforceLogger {
   /// The component of ``default``.
   public static let defaultComponent = "SFSDK"
 
-  /// The logger of a component: made on first use, the same one afterwards.
+  /// Returns the logger of a component, which is created on first use.
   public static func logger(forComponent component: String) -> SalesforceLogger {
     LogRegistry.shared.logger(component)
   }
@@ -97,8 +98,8 @@ extension SalesforceLogger {
   /// The logger of the default component.
   public static var `default`: SalesforceLogger { logger(forComponent: defaultComponent) }
 
-  /// Makes the implementation of components whose first logger is made from now on; loggers that exist
-  /// keep theirs. To be called when the program starts. Nil means swift-log again.
+  /// Sets the factory of implementations, for components whose first logger is created from now on;
+  /// existing loggers keep theirs. Call it when the program starts. Nil restores swift-log.
   ///
   /// - Parameter make: Makes the implementation of a component.
   public static func setImplementation(
@@ -107,8 +108,8 @@ extension SalesforceLogger {
     LogRegistry.shared.setImplementation(make)
   }
 
-  /// Makes one receiver for each component, with its first record from now on; those made before hear
-  /// nothing any more. Nil ends all delivery.
+  /// Sets the factory of receivers: each component gets one with its first record from now on.
+  /// Earlier receivers get no more records. Nil ends all delivery.
   public static func setReceivers(
     _ make: (@Sendable (_ component: String) -> any LogReceiver)?
   ) {
@@ -122,8 +123,8 @@ extension SalesforceLogger {
   /// The components that have a logger, sorted.
   public static var components: [String] { LogRegistry.shared.components }
 
-  /// Forgets all loggers, so that the next use makes new ones with a back end of its day. Those in
-  /// use elsewhere keep working as they are.
+  /// Drops all loggers, so that the next use creates new ones with the backend of that time.
+  /// Loggers that are still referenced keep working unchanged.
   public static func flushComponents() { LogRegistry.shared.flush() }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// It keeps one earlier value, however long the series is, and compares each value with it. The kept value is
 /// replaced after 1, 2, 4, 8, … values, so that it stands in the circle at some time and for long enough
-/// (Brent's algorithm): a circle of n values that begins after m is noticed within 4·(m + n) values.
+/// (Brent's algorithm): a cycle of n values that begins after m is noticed within 4·(m + n) values.
 package struct CircleDetector<Value: Equatable> {
   private var kept: Value?
   private var age = 0
@@ -10,7 +10,7 @@ package struct CircleDetector<Value: Equatable> {
 
   package init() {}
 
-  /// Takes the next value.
+  /// Adds the next value.
   ///
   /// - Returns: Whether it is one that came earlier.
   package mutating func returns(to value: Value) -> Bool {

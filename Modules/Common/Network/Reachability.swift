@@ -1,20 +1,21 @@
 /// The reachability of other machines, and the kind of the connection (CA-30).
 ///
-/// A hint for the person and for when to try again; a request is sent whatever this says.
+/// Use it as a hint for the user and for the time of a retry; the libraries send requests whatever
+/// the status is.
 public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
   private enum Kind: String { case notReachable, viaWiFi, viaCellular, unknown }
   private let kind: Kind
 
-  /// There is no route out.
+  /// No route leads to other machines.
   public static let notReachable = NetworkStatus(kind: .notReachable)
-  /// There is one by wireless or wire.
+  /// A route exists by Wi-Fi or cable.
   public static let viaWiFi = NetworkStatus(kind: .viaWiFi)
-  /// There is one by a mobile network.
+  /// A route exists by a mobile network.
   public static let viaCellular = NetworkStatus(kind: .viaCellular)
-  /// The system does not say; counts as reachable.
+  /// The system does not report it; counts as reachable.
   public static let unknown = NetworkStatus(kind: .unknown)
 
-  /// Whether trying makes sense.
+  /// Whether a request may succeed.
   public var isReachable: Bool { kind != .notReachable }
 
   public var description: String { kind.rawValue }
@@ -25,23 +26,23 @@ public struct Reachability: Sendable {
   private let look: @Sendable () -> NetworkStatus
   private let clock: any Clock<Duration>
 
-  /// Asks the system.
+  /// Creates a monitor that queries the system.
   public init() {
     self.init(clock: ContinuousClock(), look: RouteTable.status)
   }
 
-  /// Asks `look`.
+  /// Creates an observer that calls `look` for the status.
   init(clock: any Clock<Duration>, look: @escaping @Sendable () -> NetworkStatus) {
     self.look = look
     self.clock = clock
   }
 
-  /// How it is now.
+  /// The current status.
   public var status: NetworkStatus { look() }
 
-  /// The current status, and then each status that differs from the one before. The system is queried every
-  /// `interval`, by default each two seconds; only the newest status waits for a slow reader. Ends when its reader's task is
-  /// cancelled or lets go of it.
+  /// Returns the current status, and then each status that differs from the one before. The stream
+  /// queries the system every `interval` (default: two seconds) and buffers only the newest status.
+  /// It ends when the reader's task is cancelled or releases the stream.
   public func statuses(
     every interval: Duration = .seconds(2)
   ) -> some AsyncSequence<NetworkStatus, Never> & Sendable {

@@ -43,7 +43,7 @@ enum RouteTable {
     Int(flags, radix: 16).map { $0 & 1 == 1 } ?? false
   }
 
-  /// What systems call modems.
+  /// The prefixes of modem interfaces.
   private static func isCellular(_ device: Substring) -> Bool {
     ["wwan", "ww", "ppp", "rmnet"].contains { device.hasPrefix($0) }
   }

@@ -6,10 +6,11 @@
 
 /// A secret store in an encrypted file, shared by any number of processes (CA-6, CA-7).
 ///
-/// Each secret is sealed for itself with AES-256-GCM, its name included, under a key derived from
-/// the master key. A change replaces the file as a whole, synced, under a lock; a reader sees the
-/// state before or after it. Damage to one record leaves the others readable. A whole file put back
-/// from an earlier day is not noticed.
+/// Each secret is encrypted separately with AES-256-GCM, together with its name, under a key
+/// derived from the master key. A change takes a lock, writes a new file, syncs it and replaces the
+/// old one; a reader sees the state before or after the change. If one record is damaged, the
+/// others stay readable. The store does not detect that the whole file was replaced by an older
+/// copy.
 ///
 /// ```swift
 /// let store = FileSecretStore(in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
@@ -24,18 +25,18 @@ public struct FileSecretStore: SecretStore {
   /// The most bytes that are read of the file: 256 MiB.
   private static let maxFileBytes = 256 << 20
 
-  /// The file. It is made by the first write.
+  /// The file. The first write creates it.
   public let url: URL
   private let provider: any MasterKeyProvider
   private let patience: Duration
 
-  /// Names the folder; nothing is read or made yet.
+  /// Names the folder. Reads and creates nothing yet.
   ///
   /// - Parameters:
   ///   - masterKey: Provides the key when it is needed. It is called to create one only while no
   ///     secret exists.
-  ///   - patience: How long a change waits for other processes before it throws `locked`.
-  ///     Default: 5 seconds.
+  ///   - patience: The maximum time for which a change waits for other processes before it throws
+  ///     `locked`. Default: 5 seconds.
   public init(
     in folder: URL, masterKey: some MasterKeyProvider, patience: Duration = .seconds(5)
   ) {
@@ -44,7 +45,7 @@ public struct FileSecretStore: SecretStore {
     self.patience = patience
   }
 
-  /// What the master key's provider says.
+  /// The protection that the master key's provider states.
   public var protection: SecretProtection { provider.protection }
 
   public func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]? {
@@ -73,10 +74,10 @@ public struct FileSecretStore: SecretStore {
 
   public func list() throws(SecretStoreError) -> [SecretName] { try load()?.names ?? [] }
 
-  /// Drops every record that cannot be read, after which those secrets count as absent. The only
-  /// call that gives up damaged data; a file with a damaged header stays as it is.
+  /// Removes every unreadable record; those secrets count as absent afterwards. This is the only
+  /// call that removes damaged data. A file with a damaged header stays as it is.
   ///
-  /// - Returns: How many damaged records and stretches of bytes were dropped.
+  /// - Returns: The number of dropped damaged records and byte ranges.
   /// - Throws: ``SecretStoreError`` as ``write(_:for:)``.
   @discardableResult
   public func dropDamagedSecrets() throws(SecretStoreError) -> Int {
@@ -120,6 +121,11 @@ public struct FileSecretStore: SecretStore {
     let lock: FileLock?
     do {
       try DurableFile(url).makeFolder()
+    } catch {
+      throw SecretStoreError(error)
+    }
+    try checkFolder()
+    do {
       lock = try FileLock.take(path, patience: patience)
     } catch {
       throw SecretStoreError(error)
@@ -131,8 +137,18 @@ public struct FileSecretStore: SecretStore {
     return try lock.whileHeld(body)
   }
 
+  /// Refuses a folder in which other users may exchange the file.
+  private func checkFolder() throws(SecretStoreError) {
+    do {
+      try DurableFile(url).checkFolder()
+    } catch {
+      throw SecretStoreError(.exposedKeyFile, "\(error).", cause: error)
+    }
+  }
+
   /// The file as it is now; nil if there is none.
   private func load() throws(SecretStoreError) -> SecretFile? {
+    try checkFolder()
     let content: [UInt8]?
     do {
       content = try DurableFile(url).content(maxBytes: Self.maxFileBytes)?.bytes

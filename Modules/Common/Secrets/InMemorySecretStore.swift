@@ -15,8 +15,8 @@ public final class InMemorySecretStore: SecretStore {
   /// `memory`.
   public var protection: SecretProtection { .memory }
 
-  /// Locks or unlocks the store; while locked every call throws `locked`, as a system's key ring
-  /// does before its user has logged in.
+  /// Locks or unlocks the store. While it is locked, every call throws `locked`, like a system's
+  /// secret service before its user has logged in.
   public func setLocked(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
 
   public func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]? {

@@ -4,12 +4,14 @@
   public import Foundation
 #endif
 
-/// The master key of a folder, kept by one of several keepers, of which the folder records which.
+/// The master key of a folder, stored by one of several keepers. The folder records which one.
 ///
-/// A folder without secrets gets its key from the first keeper that is reachable; from then on that keeper alone
-/// counts. One that is locked, unreachable or not given is an error, and never a reason for another key. The record is
-/// the file `keys.json`: `{"version": 1, "keeper": name, "leaving": name of the former one while a move goes on}`.
-/// Without it, as in folders of earlier versions or after its loss, the key is the first that a keeper has.
+/// A folder without secrets gets its key from the first available keeper, and uses only that keeper
+/// from then on. If that keeper is locked, unavailable or not in the list, calls throw; a new key
+/// is never created. The record is the file `keys.json`:
+/// `{"version": 1, "keeper": name, "leaving": name of the former one while a move continues}`.
+/// Without it, as in folders of earlier versions or after its loss, all keepers are tried, and the
+/// first key that one of them has is used.
 ///
 /// ```swift
 /// let key = KeptMasterKey(
@@ -24,13 +26,15 @@ public struct KeptMasterKey: MasterKeyProvider {
   private let candidates: ArraySlice<any MasterKeyKeeper>
   private let patience: Duration
 
-  /// Names the folder and what may keep its key; nothing is read yet.
+  /// Creates the master key of a folder with its possible keepers. Reads nothing yet.
   ///
   /// - Parameters:
-  ///   - keepers: In the order in which a new folder tries them; their names differ. One that the session does not
-  ///     have (`noSessionBus`) is passed over, with a line in the log.
-  ///   - others: What may keep the key of a folder that exists, and never gets that of a new one.
-  ///   - patience: How long a change waits for another process. Default: 5 seconds.
+  ///   - keepers: In the order in which a new folder tries them; their names differ. A keeper that
+  ///     is unavailable in the session (`noSessionBus`) is skipped, with a line in the log.
+  ///   - others: Further keepers that an existing folder may use; a new folder never chooses one of
+  ///     them.
+  ///   - patience: The maximum time for which a change waits for another process. Default: 5
+  ///     seconds.
   public init(
     in folder: URL, keepers: [any MasterKeyKeeper], others: [any MasterKeyKeeper] = [],
     patience: Duration = .seconds(5)
@@ -45,13 +49,13 @@ public struct KeptMasterKey: MasterKeyProvider {
     self.patience = patience
   }
 
-  /// How well the key is kept; before there is a key, how well the first keeper would.
+  /// The protection of the key; before there is a key, that of the first keeper.
   public var protection: SecretProtection {
     let name = (try? keeperName()) ?? nil
     return (keepers.first { $0.name == name } ?? keepers[0]).protection
   }
 
-  /// The name of the keeper that the folder records; nil if it records none.
+  /// Returns the name of the keeper that the folder records; nil if it records none.
   ///
   /// - Throws: ``SecretStoreError`` `corrupt`, `unknownFormat`, `inputOutput`.
   public func keeperName() throws(SecretStoreError) -> String? { try record()?.keeper }
@@ -79,13 +83,13 @@ public struct KeptMasterKey: MasterKeyProvider {
     }
   }
 
-  /// The key as of a record; nil if it is certainly nowhere.
+  /// The key according to a record; nil if it certainly does not exist.
   private func key(of record: KeyRecord?) throws(SecretStoreError) -> MasterKey? {
     if let record { return try keeper(named: record.keeper).load() }
     return try unrecordedKeeper()?.key
   }
 
-  /// The name of the keeper that has the key; nil if there is no key yet.
+  /// Returns the name of the keeper that has the key; nil if there is no key yet.
   ///
   /// - Throws: ``SecretStoreError`` as ``masterKey(mayCreate:)``.
   public func currentKeeperName() throws(SecretStoreError) -> String? {
@@ -162,7 +166,8 @@ public struct KeptMasterKey: MasterKeyProvider {
 
   func write(_ record: KeyRecord) throws(SecretStoreError) { try record.write(in: folder) }
 
-  /// Takes the lock of choices and moves. A holder of the secret store's lock may take it, never the reverse.
+  /// Takes the lock of choices and moves. The holder of the secret store's lock may take it, but
+  /// not the reverse.
   func lock() throws(SecretStoreError) -> FileLock {
     let path = file.path + ".lock"
     let lock: FileLock?

@@ -4,7 +4,7 @@
   package import Foundation
 #endif
 
-/// The file `keys.json` of a folder, which says what keeps its master key.
+/// The content of a folder's file `keys.json`, which names the keeper of its master key.
 package struct KeyRecord: Equatable, Sendable {
   /// The name of the keeper.
   package var keeper: String
@@ -47,7 +47,7 @@ package struct KeyRecord: Equatable, Sendable {
     DurableFile(folder.appendingPathComponent("keys.json"))
   }
 
-  /// Puts the record in the place of the one that is there.
+  /// Writes the record, and replaces an existing one.
   func write(in folder: URL) throws(SecretStoreError) {
     var object: JSONObject = ["version": 1, "keeper": .string(keeper)]
     if let leaving { object["leaving"] = .string(leaving) }

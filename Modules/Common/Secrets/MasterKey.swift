@@ -6,11 +6,12 @@
 
 /// The key that protects the secrets of a file: 32 bytes from a source of true randomness.
 ///
-/// A passphrase is none: ``SealedKeyFile`` stretches one and encrypts a random key with it. The bytes lie in a
-/// page of their own, which is not swapped out where the system allows that, is left out of core dumps, and is
-/// overwritten when the last copy of the value goes. A description shows nothing of them.
+/// A passphrase is not a master key: ``SealedKeyFile`` derives a key from a passphrase and encrypts
+/// a random master key with it. The bytes are in a separate memory page, which is excluded from
+/// core dumps, overwritten when the last copy of the value is released and, if the system allows
+/// it, never swapped out. A description never shows them.
 public struct MasterKey: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-  /// How many bytes a key has.
+  /// The number of bytes of a key.
   public static let size = 32
 
   private let page: SecretPage
@@ -18,18 +19,18 @@ public struct MasterKey: Sendable, Equatable, CustomStringConvertible, CustomRef
   /// A copy of the key's bytes, in ordinary memory.
   var bytes: [UInt8] { page.bytes }
 
-  /// Takes a key's bytes, or nil if they are not exactly ``size``.
+  /// Creates a key from its bytes; nil if their number is not ``size``.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
     page = SecretPage(bytes)
   }
 
-  /// Whether two keys are the same; takes as long for any two.
+  /// Whether two keys are equal, compared in constant time.
   public static func == (first: MasterKey, second: MasterKey) -> Bool {
     zip(first.bytes, second.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// A new key from the system's random generator.
+  /// Returns a new key from the system's random generator.
   public static func random() -> MasterKey {
     MasterKey(checked: RandomBytes.make(size))
   }
@@ -45,14 +46,14 @@ public struct MasterKey: Sendable, Equatable, CustomStringConvertible, CustomRef
 
 /// A source of the master key of a ``FileSecretStore``.
 public protocol MasterKeyProvider: Sendable {
-  /// How well the key is kept.
+  /// The protection of the key.
   var protection: SecretProtection { get }
 
   /// The key.
   ///
-  /// - Parameter mayCreate: Whether a new key may be made if there is none. False while secrets
-  ///   exist that only the old key opens.
-  /// - Throws: ``SecretStoreError`` `missingMasterKey` if there is none and none may be made;
+  /// - Parameter mayCreate: Whether a new key may be created if there is none. False while secrets
+  ///   exist that only the old key decrypts.
+  /// - Throws: ``SecretStoreError`` `missingMasterKey` if there is no key and `mayCreate` is false;
   ///   `locked`, `corrupt`, `exposedKeyFile`, `inputOutput`.
   func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey
 }
@@ -61,7 +62,7 @@ public protocol MasterKeyProvider: Sendable {
 public struct CallerMasterKey: MasterKeyProvider {
   private let key: MasterKey
 
-  /// Takes the key.
+  /// Creates a provider of the given key.
   public init(_ key: MasterKey) { self.key = key }
 
   /// `callerKey`.
@@ -72,15 +73,15 @@ public struct CallerMasterKey: MasterKeyProvider {
 
 /// A master key in a file, created on first use with access for this user alone.
 ///
-/// It protects copies of the secret store that travel without the key file, such as backups, and
-/// nothing else. The file holds 64 hexadecimal digits and a line feed.
+/// It protects only copies of the secret store without the key file, such as backups. The file
+/// contains 64 hexadecimal digits and a line feed.
 public struct KeyFile: MasterKeyProvider, MasterKeyKeeper {
-  /// Where the key is kept.
+  /// The file that contains the key.
   public let url: URL
   /// No key file is longer.
   private static let maxBytes = 4_096
 
-  /// Names the file. It is read, or made, when the key is first needed.
+  /// Names the file, which is read or created when the key is first needed.
   public init(_ url: URL) { self.url = url }
 
   /// `file`.
@@ -135,7 +136,7 @@ public struct KeyFile: MasterKeyProvider, MasterKeyKeeper {
     return content?.bytes
   }
 
-  /// Makes the file, or returns false if there is one already.
+  /// Creates the file, or returns false if there is one already.
   private func create(_ key: MasterKey) throws(SecretStoreError) -> Bool {
     do {
       return try DurableFile(url).create(Array("\(Hex.encode(key.bytes))\n".utf8))

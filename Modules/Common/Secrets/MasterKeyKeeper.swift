@@ -3,10 +3,10 @@ import Synchronization
 /// A place that can keep the master key of a ``FileSecretStore``: a file, a file behind a passphrase, the desktop's
 /// secret service. ``KeptMasterKey`` chooses among them and moves the key from one to another.
 public protocol MasterKeyKeeper: Sendable {
-  /// The name under which a folder records its keeper, such as `file`; the same for good.
+  /// The name under which a folder records its keeper, such as `file`. It never changes.
   var name: String { get }
 
-  /// How well the key is kept.
+  /// The protection of the key.
   var protection: SecretProtection { get }
 
   /// The key; nil only if this keeper certainly has none.
@@ -15,26 +15,28 @@ public protocol MasterKeyKeeper: Sendable {
   ///   `corrupt`. None of them means that there is no key.
   func load() throws(SecretStoreError) -> MasterKey?
 
-  /// Keeps a key, which is there on return also after a loss of power. The same key once more is no failure.
+  /// Stores a key durably before it returns. Storing the same key again succeeds.
   ///
-  /// - Throws: ``SecretStoreError`` `occupied` if there is another key, which stays; as ``load()``.
+  /// - Throws: ``SecretStoreError`` `occupied` if there is another key, which is not replaced;
+  ///   otherwise as ``load()``.
   func keep(_ key: MasterKey) throws(SecretStoreError)
 
-  /// Removes the key; a missing one is no failure.
+  /// Removes the key. Succeeds if there is none.
   func forget() throws(SecretStoreError)
 }
 
 /// A master key that is one secret of another store, such as the desktop's secret service.
 ///
-/// The key is read once and held in memory from then on: ``FileSecretStore`` requests it for every secret.
+/// The key is read once and then kept in memory, because ``FileSecretStore`` requests it for every
+/// secret.
 public final class StoredMasterKey: MasterKeyKeeper {
   public let name: String
-  /// Where the key is.
+  /// The secret that contains the key.
   public let secretName: SecretName
   private let store: any SecretStore
   private let held = Mutex<MasterKey?>(nil)
 
-  /// Names the secret; nothing is read yet.
+  /// Names the secret. Reads nothing yet.
   ///
   /// - Parameters:
   ///   - name: The keeper's name, such as `secret-service`.
@@ -45,7 +47,7 @@ public final class StoredMasterKey: MasterKeyKeeper {
     self.store = store
   }
 
-  /// What protects the other store.
+  /// The protection of the other store.
   public var protection: SecretProtection { store.protection }
 
   public func load() throws(SecretStoreError) -> MasterKey? {

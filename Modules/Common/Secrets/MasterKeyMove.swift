@@ -1,4 +1,4 @@
-/// A master key on its way from one keeper to another, step by step.
+/// A master key in flight from one keeper to another, step by step.
 ///
 /// Everything that a step needs to know is on disk when the step before it has returned, so a process may end between
 /// any two, and within each: at every moment the recorded keeper has the key.
@@ -7,7 +7,7 @@ struct MasterKeyMove: ~Copyable {
   enum Step: CaseIterable {
     /// The new keeper stores the key; the old one still has it.
     case keep
-    /// The new keeper is read again, and what it has is compared.
+    /// The key is read back from the new keeper and compared.
     case verify
     /// The folder records the new keeper, and that the old one still has the key.
     case record
@@ -61,20 +61,22 @@ struct MasterKeyMove: ~Copyable {
 extension KeptMasterKey {
   /// Moves the master key to another keeper. The secrets stay as they are.
   ///
-  /// The new keeper has the key before the folder records it, and the old one forgets it only afterwards: a kill or a
-  /// loss of power at any moment loses no key, and ``finishMove()`` or the same call completes the move. Backups of what
-  /// the old keeper had still hold the key.
+  /// The new keeper has the key before the folder records it, and the old one forgets it only
+  /// afterwards: a kill or a loss of power at any moment loses no key, and ``finishMove()`` or the
+  /// same call completes the move. Backups of the old keeper's data still contain the key.
   ///
-  /// - Parameter name: The name of one of the keepers. The one that has the key already is no failure.
-  /// - Throws: ``SecretStoreError`` `otherKeeper` if there is no such keeper; `missingMasterKey` if there is no key yet;
-  ///   `occupied` if the new keeper has another key; `locked`; what either keeper throws.
+  /// - Parameter name: The name of one of the keepers. Moving to the keeper that already has the
+  ///   key succeeds.
+  /// - Throws: ``SecretStoreError`` `otherKeeper` if the keeper does not exist; `missingMasterKey`
+  ///   if there is no key yet; `occupied` if the new keeper has another key; `locked`; the error of
+  ///   either keeper.
   public func move(to name: String) throws(SecretStoreError) {
     try finishMove()
     guard var move = try startMove(to: name) else { return }
     while try move.next() != nil {}
   }
 
-  /// Lets the former keeper forget the key, if a move was interrupted before that.
+  /// Removes the key from the former keeper if a move was interrupted before that step.
   ///
   /// - Returns: Whether there was such a move.
   /// - Throws: As ``move(to:)``. The key stays where it is recorded.

@@ -12,9 +12,10 @@
 #endif
 import Synchronization
 
-/// Where a passphrase comes from. It is read when it is first needed, once, and held in memory.
+/// The source of a passphrase, which is read once, when it is first needed, and then kept in
+/// memory.
 ///
-/// A line feed at the end does not count, so that files which editors and `echo` write work.
+/// A line feed at the end is ignored, so files that editors and `echo` write are accepted.
 public final class Passphrase: Sendable {
   /// The most bytes that a passphrase may have: 4,096.
   public static let maxBytes = 4_096
@@ -24,13 +25,13 @@ public final class Passphrase: Sendable {
   private let source: @Sendable () throws(SecretStoreError) -> [UInt8]
   private let held = Mutex<SecretPage?>(nil)
 
-  /// Takes a passphrase from the caller, such as a prompt.
+  /// Creates a source that requests a passphrase from the caller, such as a prompt.
   ///
   /// - Parameter read: Called once unless it throws.
   public init(_ read: @escaping @Sendable () throws(SecretStoreError) -> [UInt8]) { source = read }
 
-  /// A passphrase that an open file descriptor gives: everything up to its end. Programs that this one starts do not
-  /// inherit the descriptor, unless it is one of the three standard ones.
+  /// Returns a passphrase that is read from an open file descriptor up to its end. Child processes
+  /// do not inherit the descriptor, unless it is one of the three standard ones.
   public static func fileDescriptor(_ number: Int32) -> Passphrase {
     if number > 2 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
     return Passphrase { () throws(SecretStoreError) in
@@ -38,7 +39,8 @@ public final class Passphrase: Sendable {
     }
   }
 
-  /// A passphrase that systemd hands to a service: `LoadCredential=NAME:…` or `LoadCredentialEncrypted=`.
+  /// Returns a passphrase that systemd passes to a service: `LoadCredential=NAME:…` or
+  /// `LoadCredentialEncrypted=`.
   ///
   /// - Parameter folder: Default: the environment's `CREDENTIALS_DIRECTORY`.
   public static func credential(_ name: String, in folder: String? = nil) -> Passphrase {
@@ -111,7 +113,7 @@ public final class Passphrase: Sendable {
     return bytes
   }
 
-  /// What can be read up to the end, which may be one byte too much.
+  /// The bytes up to the end, which may be one byte too many.
   private static func contents(
     of file: Int32, named name: String
   ) throws(SecretStoreError) -> [UInt8] {

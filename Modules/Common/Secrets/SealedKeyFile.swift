@@ -8,15 +8,16 @@ import Synchronization
   public import Foundation
 #endif
 
-/// A master key in a file of its own, encrypted with a passphrase.
+/// A master key in a separate file, encrypted with a passphrase.
 ///
-/// scrypt stretches the passphrase with a random salt: one guess costs a thief 64 MiB of memory and about a tenth of
-/// a second. The key itself is random, so another passphrase changes this file alone. The file is a JSON object:
-/// `{"version": 1, "kdf": "scrypt", "n", "r", "p", "salt", "sealed", "check"}`, with `sealed` the nonce, the key
-/// encrypted with AES-256-GCM and the tag in hexadecimal digits, and `check` the start of the SHA-256 of the other
-/// values, which tells damage from a wrong passphrase.
+/// scrypt derives a key from the passphrase and a random salt: each guess costs an attacker 64 MiB
+/// of memory and about a tenth of a second. The master key itself is random, so a change of the
+/// passphrase changes only this file. The file is a JSON object:
+/// `{"version": 1, "kdf": "scrypt", "n", "r", "p", "salt", "sealed", "check"}`, with `sealed` the
+/// nonce, the key encrypted with AES-256-GCM and the tag in hexadecimal digits, and `check` the
+/// start of the SHA-256 of the other values, which distinguishes damage from a wrong passphrase.
 public final class SealedKeyFile: MasterKeyKeeper {
-  /// Where the encrypted key is.
+  /// The file that contains the encrypted key.
   public let url: URL
   private let passphrase: Passphrase
   private let cost: Cost
@@ -32,8 +33,8 @@ public final class SealedKeyFile: MasterKeyKeeper {
     var blockSize = 8
     var parallelism = 1
 
-    /// What is accepted of a file: neither so weak that a planted file could make a new key weak, nor so
-    /// expensive that it could stop the program.
+    /// The costs that are accepted of a file: neither so weak that a planted file could make a new
+    /// key weak, nor so expensive that it could stop the program.
     var isAcceptable: Bool {
       (1 << 14...1 << 18).contains(rounds) && rounds & (rounds - 1) == 0
         && (8...16).contains(blockSize) && (1...4).contains(parallelism)

@@ -28,7 +28,7 @@ import Crypto
 /// | 16 | tag, start of the HMAC-SHA256 of the name: tells whose the record is without showing it |
 /// | n | nonce 12, sealed name and secret, tag 16; bound to the salt and the tag |
 struct SecretFile {
-  /// A record as it stands in the file.
+  /// A record as it is in the file.
   struct Record {
     let tag: [UInt8]
     let sealed: [UInt8]
@@ -101,7 +101,7 @@ struct SecretFile {
     }
   }
 
-  /// Where the record that starts at `at` ends; nil if none starts there.
+  /// The end of the record that starts at `at`; nil if none starts there.
   private func recordEnd(_ bytes: [UInt8], _ at: Int) -> Int? {
     guard at + Self.frameLength <= bytes.count, bytes[at..<(at + 4)].elementsEqual(Self.mark)
     else { return nil }
@@ -114,7 +114,7 @@ struct SecretFile {
     return end <= bytes.count ? end : nil
   }
 
-  /// What stands before a record's tag.
+  /// The bytes before a record's tag.
   private static func frame(length: UInt32, tag: ArraySlice<UInt8>) -> [UInt8] {
     let start = mark + bytes(of: length)
     return start + Digests.sha256(start + tag).prefix(4)
@@ -158,7 +158,7 @@ struct SecretFile {
   /// The names of the records that can be read.
   var names: [SecretName] { records.compactMap { contents(of: $0)?.name } }
 
-  /// Puts a secret in place of a name's record; nil removes it.
+  /// Replaces the secret of a name; nil removes it.
   ///
   /// - Returns: Whether there was a record.
   mutating func set(_ secret: [UInt8]?, for name: SecretName) throws(SecretStoreError) -> Bool {

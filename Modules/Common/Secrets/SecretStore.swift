@@ -2,21 +2,21 @@
 ///
 /// Every part counts, and a missing account differs from an empty one (CA-1, CA-4).
 public struct SecretName: Sendable, Hashable, CustomStringConvertible {
-  /// What the secret is for, such as `com.salesforce.smartstore.key`.
+  /// The purpose of the secret, such as `com.salesforce.smartstore.key`.
   public let service: String
   /// The owner; nil for a secret without an owner.
   public let account: String?
   /// The collection it belongs to, for programs that share a store (CA-5). Default: none.
   public let group: String?
 
-  /// Makes a name.
+  /// Creates a name.
   public init(service: String, account: String? = nil, group: String? = nil) {
     self.service = service
     self.account = account
     self.group = group
   }
 
-  /// The parts that are there, separated by `/`.
+  /// The parts that are not nil, separated by `/`.
   public var description: String {
     [group, service, account].compactMap { $0 }.joined(separator: "/")
   }
@@ -28,7 +28,7 @@ public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
   private let kind: Kind
   /// Kept in memory and lost with the process.
   public static let memory = SecretProtection(kind: .memory)
-  /// Sealed with a key that the caller brings and keeps.
+  /// Encrypted with a key that the caller supplies and stores.
   public static let callerKey = SecretProtection(kind: .callerKey)
   /// Encrypted with a key in a file in the same folder: a process that can read this user's files can decrypt it.
   public static let keyFile = SecretProtection(kind: .keyFile)
@@ -46,33 +46,33 @@ public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
 
 /// A store of small secrets, such as keys and tokens, apart from the data that they protect (CA-6).
 ///
-/// Reads may run side by side; changes exclude each other, in this process and among processes
-/// that share the store (CA-7). The calls are synchronous because each is a matter of
-/// microseconds to a few milliseconds, unless another process is at work; a change that returns is on disk.
+/// Reads may run in parallel; changes exclude each other, in this process and among processes that
+/// share the store (CA-7). The calls are synchronous because each takes microseconds to a few
+/// milliseconds, unless another process holds the store. A change is on disk when the call returns.
 public protocol SecretStore: Sendable {
-  /// What protects the secrets.
+  /// The protection of the secrets.
   var protection: SecretProtection { get }
 
-  /// The secret, which may be empty; nil only if it certainly is not there.
+  /// Returns the secret, which may be empty; nil only if it certainly does not exist.
   ///
   /// - Throws: ``SecretStoreError`` `locked`, `authenticationFailed`, `corrupt`,
   ///   `missingMasterKey`, `inputOutput`.
   func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]?
 
-  /// Replaces or removes the secret by what `change` makes of it, as one step that no other change
-  /// can get between. `change` sees nil if there is none, and returns nil to remove it. It is
-  /// called once, before this returns, and must not use the store.
+  /// Changes the secret with a closure, as one atomic step. `change` gets the current secret, or
+  /// nil if there is none, and returns the new one, or nil to remove it. It is called once, before
+  /// this call returns, and must not use the store.
   ///
-  /// - Returns: What `change` returned.
-  /// - Throws: As ``read(_:)``, and `tooLarge`; what `change` throws passes through unchanged and
-  ///   leaves everything as it was.
+  /// - Returns: The result of `change`.
+  /// - Throws: As ``read(_:)``, and `tooLarge`; an error of `change` is rethrown, and the store
+  ///   stays unchanged.
   @discardableResult
   func update(
     _ name: SecretName,
     _ change: (_ secret: [UInt8]?) throws(SecretStoreError) -> [UInt8]?
   ) throws(SecretStoreError) -> [UInt8]?
 
-  /// Puts `secret` in place of whatever stands there, even if that is damaged.
+  /// Stores a secret, and replaces an existing one even if it is damaged.
   ///
   /// - Throws: As ``update(_:_:)``, but never `corrupt` for this secret.
   func write(_ secret: [UInt8], for name: SecretName) throws(SecretStoreError)
@@ -91,8 +91,9 @@ public protocol SecretStore: Sendable {
 }
 
 extension SecretStore {
-  /// The secret, or, if there is none, a new one made by `make` and kept. Of several callers at
-  /// once, in any number of processes, one makes it and all get the same.
+  /// Returns the secret; if there is none, stores and returns a new one from `make`. If several
+  /// callers, in any number of processes, call this at the same time, one of them creates the
+  /// secret and all get the same.
   ///
   /// - Throws: As ``update(_:_:)``. A secret that cannot be read is never replaced.
   public func readOrCreate(

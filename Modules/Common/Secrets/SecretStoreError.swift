@@ -1,7 +1,7 @@
 /// An error while reading or storing a secret.
 ///
-/// None of them means that the secret is absent: that is a nil, never an error. A caller that creates
-/// a new key only after a nil therefore never replaces one that still protects data.
+/// No error means that the secret is absent: reading an absent secret returns nil. So a caller that
+/// creates a new key only after nil never replaces a key that still protects data.
 public struct SecretStoreError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -13,15 +13,16 @@ public struct SecretStoreError: FieldforceError {
     private let kind: Kind
     /// The store is locked, or another process holds it for long. Retrying later helps.
     public static let locked = Code(kind: .locked)
-    /// The master key or the passphrase is not the one that the store was made with. Give the right one.
+    /// The master key or the passphrase is not the one that the store was created with. Pass the
+    /// right one.
     public static let authenticationFailed = Code(kind: .authenticationFailed)
     /// The bytes of this secret, of the store's header or of the key file are damaged. Restore them
     /// from a backup, or remove the secret.
     public static let corrupt = Code(kind: .corrupt)
-    /// The file of the master key is gone while secrets exist. Restore it from a backup.
+    /// Secrets exist, but the file of the master key is missing. Restore it from a backup.
     public static let missingMasterKey = Code(kind: .missingMasterKey)
-    /// Other users of the machine may read, change or replace the key file. Take that right away, then
-    /// retry.
+    /// Other users of the machine may read, change or replace the key file. Remove that permission,
+    /// then retry.
     public static let exposedKeyFile = Code(kind: .exposedKeyFile)
     /// The secret is larger than ``FileSecretStore/maxSecretBytes``.
     public static let tooLarge = Code(kind: .tooLarge)
@@ -30,16 +31,17 @@ public struct SecretStoreError: FieldforceError {
     /// The system refused to read or write; the message has its reason. Retrying may help.
     public static let inputOutput = Code(kind: .inputOutput)
 
-    /// The desktop's secret service cannot be reached: no session bus, as on a server, or no such service on
-    /// it. The secrets are where they were; log in to the desktop session, then retry.
+    /// The desktop's secret service cannot be reached: there is no session bus, as on a server, or
+    /// the bus has no such service. The secrets did not change. Log in to the desktop session, then
+    /// retry.
     public static let noSessionBus = Code(kind: .noSessionBus)
     /// The secret service has no default collection. Create one, then retry.
     public static let noCollection = Code(kind: .noCollection)
     /// The master key is kept by a keeper that the program does not use. Name that keeper, or move the key.
     public static let otherKeeper = Code(kind: .otherKeeper)
-    /// A keeper that is to take a key holds another one already. Nothing was replaced.
+    /// The keeper to move a key to already has another key. Nothing was replaced.
     public static let occupied = Code(kind: .occupied)
-    /// There is no passphrase where one was to be read. Give it, then retry.
+    /// The passphrase could not be read. Provide it, then retry.
     public static let missingPassphrase = Code(kind: .missingPassphrase)
     /// A new passphrase is too short. Give a longer one.
     public static let weakPassphrase = Code(kind: .weakPassphrase)
@@ -50,14 +52,14 @@ public struct SecretStoreError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on which file, and what to do; never a secret.
+  /// The failure, its file and the remedy; never a secret.
   public let message: String
-  /// The error underneath.
+  /// The underlying error.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation
 
-  /// Makes an error; the last two arguments are filled in by the compiler.
+  /// Creates an error; the compiler fills in the last two arguments.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
     line: Int = #line
@@ -68,7 +70,7 @@ public struct SecretStoreError: FieldforceError {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// What a refused step of work on a file means.
+  /// The error for a failed step of work on a file.
   init(_ failure: FileFailure, fileID: String = #fileID, line: Int = #line) {
     self.init(.inputOutput, "\(failure).", cause: failure, fileID: fileID, line: line)
   }

@@ -1,4 +1,4 @@
-/// What a secret store remembers of the encrypted stores of one user, or of the app: which there are.
+/// The secret store's record of the encrypted stores of one user, or of the app.
 ///
 /// The files of a store cannot say that they were exchanged all together. So the secret store, which takes its
 /// own key to write, keeps the identifier of each store and the format of its key file by the store's name. A
@@ -42,7 +42,8 @@ package struct StoreRecords: Sendable {
     return try parse(bytes).isEmpty
   }
 
-  /// Keeps a record, in place of an older one with the same identifier. Costs no write if it is there.
+  /// Stores a record, and replaces one with the same identifier. Writes nothing if the record is
+  /// unchanged.
   package func remember(_ record: Record, of store: String) throws(SecretStoreError) {
     if try records(of: store).contains(record) { return }
     try secrets.update(name) { bytes throws(SecretStoreError) in
@@ -56,7 +57,7 @@ package struct StoreRecords: Sendable {
     }
   }
 
-  /// Forgets the stores of this name.
+  /// Deletes the records of stores with this name.
   package func forget(_ store: String) throws(SecretStoreError) {
     guard try !records(of: store).isEmpty else { return }
     try secrets.update(name) { bytes throws(SecretStoreError) in
@@ -67,7 +68,7 @@ package struct StoreRecords: Sendable {
     }
   }
 
-  /// Forgets all stores of the user.
+  /// Deletes the records of all stores of the user.
   package func forgetAll() throws(SecretStoreError) { try secrets.remove(name) }
 
   /// Parts of a name as bytes to authenticate: each with its length, so that no two lists have the same bytes.

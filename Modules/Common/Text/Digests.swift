@@ -2,17 +2,17 @@ import Crypto
 
 /// SHA-256 and HMAC-SHA256 of bytes.
 public enum Digests: Sendable {
-  /// The 32 bytes of the SHA-256.
+  /// Returns the 32 bytes of the SHA-256.
   public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var hash = SHA256()
     bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
     return Array(hash.finalize())
   }
 
-  /// The SHA-256 of a text's UTF-8, in 64 lower-case digits.
+  /// Returns the SHA-256 of a text's UTF-8, in 64 lower-case digits.
   public static func sha256Hex(_ text: String) -> String { Hex.encode(sha256(Array(text.utf8))) }
 
-  /// The 32 bytes of the HMAC-SHA256 under `key`.
+  /// Returns the 32 bytes of the HMAC-SHA256 under `key`.
   public static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
     Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
   }

@@ -12,7 +12,8 @@ public enum Hex: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of a text of digits in either case; nil for an odd number of them or anything else.
+  /// Returns the bytes of a text of hexadecimal digits in either case; nil for an odd number of
+  /// digits or another character.
   public static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 2)
@@ -44,7 +45,7 @@ public enum Base64URL: Sendable {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// The text of bytes.
+  /// Returns the text of bytes.
   public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     var bits: UInt32 = 0
@@ -61,8 +62,8 @@ public enum Base64URL: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of a text; padding at its end is tolerated. Nil for a foreign character or an
-  /// impossible length.
+  /// Returns the bytes of a text; padding at its end is tolerated. Nil for a foreign character or
+  /// an impossible length.
   public static func decode(_ text: String) -> [UInt8]? {
     var letters = Array(text.utf8)
     while letters.last == 0x3d { letters.removeLast() }

@@ -1,5 +1,5 @@
-/// Percent-encoding for path segments, query parts and form values: all but the unreserved
-/// characters of RFC 3986 is escaped, so a value can never be taken for structure (CO-116).
+/// Percent-encoding for path segments, query parts and form values: all characters except the
+/// unreserved ones of RFC 3986 are escaped, so a value is never mistaken for structure (CO-116).
 public enum PercentEncoding: Sendable {
   /// `text`, with every byte of its UTF-8 escaped that is not a letter, a digit or one of `-._~`.
   public static func encode(_ text: some StringProtocol) -> String {

@@ -2,7 +2,7 @@
 public struct QueryParameters: Sendable, Equatable {
   private let parts: [(name: Substring, value: Substring?)]
 
-  /// Reads what stands between `?` and `#` of an address.
+  /// Reads the part of an address between `?` and `#`.
   public init(ofAddress address: String) {
     let query = address.prefix { $0 != "#" }.split(
       separator: "?", maxSplits: 1, omittingEmptySubsequences: false
@@ -18,16 +18,16 @@ public struct QueryParameters: Sendable, Equatable {
     }
   }
 
-  /// The value of the first parameter with that name, whatever its case, still encoded; `nil` if
-  /// there is none or it has no `=`.
+  /// Returns the value of the first parameter with that name, whatever its case, still encoded;
+  /// `nil` if there is none or it has no `=`.
   public func rawValue(_ name: String) -> String? {
     let name = name.lowercased()
     return parts.first { PercentEncoding.decode($0.name, plusIsSpace: true).lowercased() == name }?
       .value.map(String.init)
   }
 
-  /// All parameters, decoded: a plus is a blank, and a parameter without `=` has an empty value. Of
-  /// several with the same name the last counts.
+  /// All parameters, decoded: a plus is a blank, and a parameter without `=` has an empty value. If
+  /// several have the same name, the last one is used.
   public var dictionary: [String: String] {
     var result: [String: String] = [:]
     for part in parts {

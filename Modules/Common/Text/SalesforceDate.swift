@@ -10,11 +10,11 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
   /// Milliseconds since 1970-01-01T00:00:00Z.
   public let milliseconds: Int64
 
-  /// Takes milliseconds since 1970.
+  /// Creates a date from milliseconds since 1970.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// Takes a date, rounded to the nearest millisecond; dates beyond the years 1 to 9999 are cut
-  /// off there, and one that is not a number is 1970.
+  /// Creates a date, rounded to the nearest millisecond. Dates outside the years 1 to 9999 are
+  /// limited to them; a date that is not a number becomes 1970.
   public init(_ date: Date) {
     let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
     self.milliseconds =
@@ -32,9 +32,8 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
 
   // MARK: ISO 8601
 
-  /// Reads `yyyy-MM-dd'T'HH:mm:ss[.fraction](Z|±HHmm|±HH:mm)`; nil for anything else, a day that
-  /// the month has not, or a second that the minute has not. Digits beyond the millisecond are
-  /// dropped.
+  /// Reads `yyyy-MM-dd'T'HH:mm:ss[.fraction](Z|±HHmm|±HH:mm)`; nil for anything else, including a
+  /// day or a second that does not exist. Digits beyond the millisecond are dropped.
   public static func parse(_ text: String) -> SalesforceDate? {
     var reader = DateReader(text)
     guard let day = reader.day(), reader.take("T") || reader.take("t"),
@@ -58,10 +57,10 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
     return SalesforceDate(milliseconds: Int64(day) * 86_400_000)
   }
 
-  /// The milliseconds of an ISO text, or -1 if it is not one.
+  /// Returns the milliseconds of an ISO text, or -1 if it is not one.
   public static func milliseconds(of text: String) -> Int64 { parse(text)?.milliseconds ?? -1 }
 
-  /// The ISO text of milliseconds since 1970, or nil if they are negative.
+  /// Returns the ISO text of milliseconds since 1970, or nil if they are negative.
   public static func text(ofMilliseconds milliseconds: Int64) -> String? {
     milliseconds < 0 ? nil : SalesforceDate(milliseconds: milliseconds).text
   }

@@ -1,14 +1,14 @@
 /// The id of a record, an org or a user, in its 15 and 18 character forms (CA-24).
 ///
-/// The 15 characters tell upper from lower case; the 18 repeat that in their last three, and so
-/// survive systems that do not. Two ids are equal if they name the same thing, in whatever form and
-/// case of the 18 they came.
+/// The form of 15 characters is case-sensitive. The form of 18 encodes the case in its last three
+/// characters, so it survives systems that ignore case. Two ids are equal if they identify the same
+/// record, in any form and, for 18 characters, in any case.
 public struct SalesforceId: Sendable, Hashable, CustomStringConvertible {
   /// The form of 18 characters.
   public let text: String
 
-  /// Takes either form; nil for a text of another length or with other than ASCII letters and
-  /// digits, or whose last three of 18 are no check characters.
+  /// Creates an id from either form; nil for a text of another length, with characters other than
+  /// ASCII letters and digits, or with invalid check characters.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.allSatisfy(Self.isAlphanumeric) else { return nil }
@@ -26,13 +26,13 @@ public struct SalesforceId: Sendable, Hashable, CustomStringConvertible {
   /// The form of 15 characters.
   public var shortText: String { String(text.prefix(15)) }
 
-  /// The first three characters, which tell the object: `001` for an account.
+  /// The first three characters, which identify the object: `001` for an account.
   public var keyPrefix: String { String(text.prefix(3)) }
 
   /// The form of 18 characters.
   public var description: String { text }
 
-  /// The form of 18 characters: of 15 made from them, of 18 unchanged; nil for anything else.
+  /// Returns the form of 18 characters of an id in either form; nil for anything else.
   public static func longForm(of text: String) -> String? {
     guard text.utf8.allSatisfy(isAlphanumeric) else { return nil }
     switch text.utf8.count {
@@ -42,14 +42,14 @@ public struct SalesforceId: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether both texts name the same thing: ids in either form, other texts (such as `me`)
+  /// Whether both texts identify the same record: ids in either form, other texts (such as `me`)
   /// without regard to case (CO-77).
   public static func areSame(_ left: String, _ right: String) -> Bool {
     canonical(left) == canonical(right)
   }
 
-  /// A text that is equal for, and only for, texts that name the same thing: for keys of
-  /// dictionaries.
+  /// Returns a key for dictionaries: two texts have the same canonical text exactly if they
+  /// identify the same record.
   public static func canonical(_ text: String) -> String {
     (longForm(of: text) ?? text).lowercased()
   }

@@ -1,34 +1,35 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// Something that keeps data of accounts on this device, and registers itself with their manager when it is
-/// made: the stores of records, the key-value stores, the settings.
+/// A keeper of account data on this device: the stores of records, the key-value stores, the
+/// settings. It registers itself with the account manager when it is created.
 ///
-/// A logout counts, closes and erases what all of them keep, so that no program has to remember it.
+/// A logout counts, closes and erases the data of all keepers, so that no program has to do it.
 package protocol AccountDataKeeper: Sendable {
-  /// The kind of data and the name of its folder, such as `SmartStore:stores`: the same in every process,
-  /// and wherever the folder of the program lies.
+  /// The kind of data and the name of its folder, such as `SmartStore:stores`. It is the same in
+  /// every process, and does not depend on the location of the program's folder.
   var keeperName: String { get }
-  /// Tells keepers apart; one that registers takes the place of another with the same id.
+  /// The keeper's id. A keeper replaces an earlier one with the same id.
   var keeperId: String { get }
 
-  /// The number of entries of an account that the server does not have.
+  /// Counts the unsynced entries of an account.
   ///
   /// - Throws: If they cannot be counted.
   func unsyncedRecords(of account: UserAccount) async throws -> Int
 
-  /// Closes the data of an account to everything else, here and in other processes, until
-  /// ``release(_:)``, and counts again what the server does not have: nothing can be added after that.
+  /// Closes the data of an account to all other use, in this process and others, until
+  /// ``release(_:)``, and counts the unsynced entries again, because no entry can be added after
+  /// that.
   ///
-  /// - Throws: If some of it cannot be closed or counted, after all the rest was.
+  /// - Throws: If some data cannot be closed or counted, after the rest was.
   func hold(_ account: UserAccount) async throws -> Int
 
-  /// Lets data be used that was held, if it is still there.
+  /// Makes data that was closed by ``hold(_:)`` available again, if it still exists.
   func release(_ account: UserAccount) async
 
   /// Erases the data of an account, even if it is damaged.
   ///
-  /// - Throws: If some of it cannot be erased, after all the rest was.
+  /// - Throws: If some data cannot be erased, after the rest was.
   func erase(_ account: UserAccount) async throws
 }
 
@@ -39,7 +40,7 @@ extension AccountDataKeeper {
 }
 
 extension UserAccountManager {
-  /// Makes `keeper` part of every logout from now on. The manager keeps it alive.
+  /// Adds `keeper` to all later logouts. The manager retains it.
   package nonisolated func register(_ keeper: some AccountDataKeeper) {
     let id = keeper.keeperId
     keepers.withLock { keepers in
@@ -48,30 +49,31 @@ extension UserAccountManager {
     }
   }
 
-  /// Whether data may be kept for an account now: it is here and is not being logged out.
+  /// Whether data may be stored for an account now: the account exists and is not being logged out.
   package nonisolated func mayKeepData(of identity: UserAccountIdentity) -> Bool {
     roster.withLock { states in states[identity].map { $0 != .loggingOut } ?? false }
   }
 
-  /// Whether the account is here with a session.
+  /// Whether the account exists and has a session.
   nonisolated func isLoggedIn(_ identity: UserAccountIdentity) -> Bool {
     roster.withLock { $0[identity] == .loggedIn }
   }
 
-  /// Notes in the account that a keeper has data of it, so that a later logout in a process without this
-  /// keeper is refused. Costs one write of the account file for each keeper and account.
+  /// Records in the account that a keeper has data of it, so that a later logout in a process
+  /// without this keeper is refused. It costs one write of the account file for each keeper and
+  /// account.
   ///
-  /// - Returns: Whether data may be kept for the account.
+  /// - Returns: Whether data may be stored for the account.
   package func startKeepingData(
     _ keeperName: String, of identity: UserAccountIdentity
   ) async throws -> Bool {
     await finishInterruptedLogouts()
     guard mayKeepData(of: identity) else { return false }
-    if held[identity]?.dataKeepers.contains(keeperName) == false {
+    if machine.account(identity)?.dataKeepers.contains(keeperName) == false {
       do {
         try await change(identity, announces: false) { $0.dataKeepers.insert(keeperName) }
       } catch let error as AccountError where error.code != .unknownAccount {
-        // A full disk must not keep a store from being read.
+        // A full disk must not prevent reading a store.
         CoreLogger.log.warning(
           "It could not be noted that there is data of account \(identity).", error: error)
       }
@@ -81,7 +83,7 @@ extension UserAccountManager {
 
   var allKeepers: [any AccountDataKeeper] { keepers.withLock { $0.map(\.keeper) } }
 
-  /// Refuses to log an account out whose data is kept by something that this process has not made.
+  /// Refuses to log out an account with data of a keeper that this process has not created.
   func checkKeepers(of account: UserAccount) throws(AccountError) {
     let missing = account.dataKeepers.subtracting(allKeepers.map(\.keeperName)).sorted()
     guard missing.isEmpty else {

@@ -9,47 +9,52 @@ import SalesforceSDKCommon
   import Darwin
 #endif
 
-/// The files of accounts: each has either its old or its new content, also after a power failure.
+/// Operations on the files of accounts. Each file has either its old or its new content, also after
+/// a power failure.
 enum AccountDisk {
-  /// No file of an account is longer: 64 MiB.
+  /// The maximum size of an account's file: 64 MiB.
   private static let maxBytes = 64 << 20
 
-  /// The content; `nil` if there is no such file. One of more than 64 MiB is not read.
+  /// The content; `nil` if there is no such file. One of more than 64 MiB is not read, and none of a folder in
+  /// which other users may exchange it.
   ///
   /// - Throws: ``AccountError`` `readFailed`.
   static func read(_ url: URL) throws(AccountError) -> [UInt8]? {
     do throws(FileFailure) {
+      try DurableFile(url).checkFolder()
       return try DurableFile(url).read(maxBytes: maxBytes)
     } catch {
       throw AccountError(.readFailed, "\(error)", cause: error)
     }
   }
 
-  /// Replaces the content, and makes the folder if it is missing.
+  /// Replaces the content, and creates the folder if it is missing.
   ///
-  /// - Throws: ``AccountError`` `writeFailed`; then the old content is still there.
+  /// - Throws: ``AccountError`` `writeFailed`; then the old content remains.
   static func write(_ bytes: [UInt8], to url: URL) throws(AccountError) {
     do throws(FileFailure) {
+      try DurableFile(url).makeOwnFolder()
       try DurableFile(url).replace(with: bytes)
     } catch {
       throw AccountError(.writeFailed, "\(error)", cause: error)
     }
   }
 
-  /// The folders inside a folder; none if it does not exist. The list leaves out what another process
-  /// removes in the meantime.
+  /// Returns the folders inside a folder; an empty array if it does not exist. The list omits
+  /// folders that another process removes in the meantime.
   ///
   /// - Throws: ``AccountError`` `readFailed`.
   static func folders(in url: URL) throws(AccountError) -> [URL] {
     let names: [String]
     do {
-      // By path: by URL, Linux takes a folder that cannot be read for an empty one.
+      // By path: with a URL, Linux reports a folder that cannot be read as empty.
       names = try FileManager.default.contentsOfDirectory(atPath: url.path)
     } catch {
       guard DurableFile(url).exists else { return [] }
       throw AccountError(.readFailed, "The folder \(url.path) cannot be read.", cause: error)
     }
     do throws(FileFailure) {
+      try DurableFile.checkFolder(url.path)
       var folders: [URL] = []
       for name in names {
         let inner = url.appending(path: name)
@@ -61,7 +66,7 @@ enum AccountDisk {
     }
   }
 
-  /// Gives a file that cannot be read another name in the same folder, and returns that name.
+  /// Renames a file that cannot be read within its folder, and returns the new name.
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   @discardableResult
@@ -73,7 +78,7 @@ enum AccountDisk {
     }
   }
 
-  /// Removes a file; one that is missing is not an error.
+  /// Removes a file. Succeeds if it does not exist.
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   static func remove(_ url: URL) throws(AccountError) {
@@ -84,7 +89,7 @@ enum AccountDisk {
     }
   }
 
-  /// Removes a folder if it is empty; otherwise it stays.
+  /// Removes a folder if it is empty.
   static func removeFolderIfEmpty(_ url: URL) {
     rmdir(url.path)
   }

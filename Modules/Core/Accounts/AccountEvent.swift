@@ -2,35 +2,36 @@ import SalesforceSDKCommon
 
 /// A change of an account (CO-110).
 public struct AccountEvent: Sendable {
-  /// What happened.
+  /// The kind of an account event.
   public enum Kind: Sendable {
     /// A user logged in, for the first time or again.
     case didLogIn
     /// The tokens were refreshed and are on disk.
     case didRefreshToken
-    /// The account moved to another host, which the caller had confirmed; requests go there from now on.
+    /// The account moved to another host, which the caller had confirmed. Later requests use that
+    /// host.
     case didChangeInstance
-    /// The server refused the refresh token. Data is kept; the user must log in again.
+    /// The server refused the refresh token. The data is kept; the user must log in again.
     case sessionDidEnd(LogoutReason)
     /// A logout begins; its observers run now.
     case willLogOut(LogoutReason)
-    /// A logout ended; the account is gone.
+    /// A logout ended; the account is removed.
     case didLogOut(LogoutReason)
-    /// No account of that org is left.
+    /// The last account of the org was logged out.
     case didLogOutOrganization
-    /// Its profile was fetched again, or what the program keeps with it was changed.
+    /// The profile was fetched again, or a value that the program stores with it was changed.
     case didChangeProfile
-    /// The account is about to become the current user, by a call of the program or a login.
+    /// The account is about to become the current user, by a call or a login.
     case willBecomeCurrent(previous: UserAccountIdentity?)
     /// It became the current user.
     case didBecomeCurrent(previous: UserAccountIdentity?)
-    /// There is no current user any more.
+    /// There is no longer a current user.
     case didResignCurrent
   }
 
-  /// What happened.
+  /// The kind of the event.
   public let kind: Kind
-  /// The account as it is after it.
+  /// The account after the event.
   public let account: UserAccount
   /// The changed parts of the account's data.
   public let changes: AccountChanges
@@ -46,20 +47,20 @@ public struct AccountEvent: Sendable {
 public struct AccountChanges: OptionSet, Sendable, Hashable {
   public let rawValue: Int
 
-  /// Takes the platform's number.
+  /// Creates a set from the platform's number.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Another community.
+  /// The account has another community.
   public static let communityId = AccountChanges(rawValue: 2)
-  /// Another response of the identity service.
+  /// The account has another response of the identity service.
   public static let profile = AccountChanges(rawValue: 4)
-  /// Another server for its data.
+  /// The account has another server for its data.
   public static let instanceURL = AccountChanges(rawValue: 8)
-  /// Another access token.
+  /// The account has another access token.
   public static let accessToken = AccountChanges(rawValue: 16)
 
-  /// What differs between two values of an account; without a former one it is new, and nothing of
-  /// it changed.
+  /// Compares two values of an account. Without a former value the account is new, and the set is
+  /// empty.
   init(from former: UserAccount?, to account: UserAccount) {
     guard let former else {
       self = []
@@ -81,32 +82,32 @@ public struct AccountChanges: OptionSet, Sendable, Hashable {
   }
 }
 
-/// The progress of a login, before there is an account (CO-57, CO-110).
+/// An event in the progress of a login, before there is an account (CO-57, CO-110).
 public struct LoginEvent: Sendable {
-  /// What happened.
+  /// The kind of a login event.
   public enum Kind: Sendable {
     /// A login begins.
     case willLogIn
     /// The login page is about to be shown.
     case willShowPage
-    /// The account is on disk.
+    /// The login succeeded; the account is on disk.
     case didLogIn(UserAccount)
-    /// The user or the program cancelled.
+    /// The user or the program cancelled the login.
     case didCancel
-    /// It failed.
+    /// The login failed.
     case didFail(any Error)
   }
 
-  /// What happened.
+  /// The kind of the event.
   public let kind: Kind
-  /// Where the user logs in.
+  /// The login server.
   public let server: LoginServer
-  /// How.
+  /// The type of the login.
   public let type: LoginType
 }
 
 extension EventSource<AccountEvent> {
-  /// Tells all subscribers of an account's event.
+  /// Sends an account's event to all subscribers.
   func send(
     _ kind: AccountEvent.Kind, _ account: UserAccount, changes: AccountChanges = []
   ) {

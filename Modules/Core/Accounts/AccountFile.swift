@@ -2,11 +2,12 @@ import Crypto
 import Foundation
 import SalesforceSDKCommon
 
-/// The form of an account file: a short header, then the account's JSON text encrypted with
+/// The format of an account file: a short header, then the account's JSON text encrypted with
 /// AES-256-GCM (CO-94).
 ///
-/// The header names the format and the key, so that a wrong key differs from a damaged
-/// file. Header and identity are authenticated: a file put in another user's place is refused.
+/// The header contains the format and an id of the key, so that a wrong key can be distinguished
+/// from a damaged file. Header and identity are authenticated: a file that replaces another user's
+/// is refused. Tokens are not in the file; the secret store has them.
 /// Tokens are not part of it; the secret store keeps those.
 enum AccountFile {
   private static let magic = Array("FFAC".utf8)
@@ -14,13 +15,16 @@ enum AccountFile {
   private static let keyIdLength = 8
   private static let headerLength = magic.count + 1 + keyIdLength
 
-  /// The encrypted form of `account`, which notes the names of its secrets.
+  /// Returns the encrypted form of `account`, which includes the names of its secrets.
+  ///
+  /// - Parameter tokens: The tokens, for a storage that has no secret store. Default: none.
   static func seal(
-    _ account: UserAccount, secrets: Set<String>, at place: String, with key: SymmetricKey
+    _ account: UserAccount, secrets: Set<String>, tokens: JSONObject = [:], at place: String,
+    with key: SymmetricKey
   ) throws(AccountError) -> [UInt8] {
     let header = magic + [version] + keyId(of: key)
     do {
-      let text = try AccountDocument.text(of: account, secrets: secrets)
+      let text = try AccountDocument.text(of: account, secrets: secrets, tokens: tokens)
       let box = try AES.GCM.seal(
         Data(text), using: key, authenticating: Data(header) + Data(place.utf8))
       guard let combined = box.combined else {
@@ -32,12 +36,13 @@ enum AccountFile {
     }
   }
 
-  /// The account in `bytes`, without its secrets, and their names; `nil` if they were not noted.
+  /// Returns the account in `bytes` without its secrets, their names, and the tokens in the text; no names if they
+  /// were not recorded.
   ///
   /// - Throws: ``AccountError`` `wrongKey`, `damagedFile`, or `readFailed` for a newer format.
   static func open(
     _ bytes: [UInt8], at place: String, with key: SymmetricKey
-  ) throws(AccountError) -> (account: UserAccount, secrets: Set<String>?) {
+  ) throws(AccountError) -> (account: UserAccount, secrets: Set<String>?, tokens: JSONObject) {
     guard bytes.count > headerLength, bytes.starts(with: magic) else {
       throw AccountError(.damagedFile, "The file of account \(place) is not an account file.")
     }
@@ -65,17 +70,19 @@ enum AccountFile {
     }
   }
 
-  /// Tells keys apart without telling anything of the key.
+  /// Returns an id that distinguishes keys and reveals nothing of the key.
   private static func keyId(of key: SymmetricKey) -> [UInt8] {
     let code = HMAC<SHA256>.authenticationCode(for: Data("account file key".utf8), using: key)
     return Array(code.prefix(keyIdLength))
   }
 }
 
-/// The JSON text of an account file, whose header tells its version.
+/// The JSON text of an account file. The file's header contains its version.
 enum AccountDocument {
-  /// The text of `account`, without its secrets but with their names.
-  static func text(of account: UserAccount, secrets: Set<String>) throws(JSONError) -> [UInt8] {
+  /// Returns the text of `account`, without its secrets but with their names, and with `tokens`.
+  static func text(
+    of account: UserAccount, secrets: Set<String>, tokens: JSONObject = [:]
+  ) throws(JSONError) -> [UInt8] {
     let credentials = account.credentials
     var object: JSONObject = [
       "userId": .string(account.userId),
@@ -115,6 +122,7 @@ enum AccountDocument {
           credentials.additionalFields.sorted { $0.key < $1.key }
             .map { (key: $0.key, value: .string($0.value)) }))
     }
+    if !tokens.isEmpty { object["tokens"] = .object(tokens) }
     if !account.customData.isEmpty { object["customData"] = .object(account.customData) }
     if let policy = account.lockPolicy { object["lockPolicy"] = .object(policy.json) }
     if !account.dataKeepers.isEmpty {
@@ -123,10 +131,11 @@ enum AccountDocument {
     return try JSONValue.object(object).serialized()
   }
 
-  /// The account in `text`, without its secrets, and their names; `nil` if they were not noted.
+  /// Returns the account in `text` without its secrets, their names, and the tokens in it; no names if they were not
+  /// recorded.
   static func account(
     in text: [UInt8]
-  ) throws -> (account: UserAccount, secrets: Set<String>?) {
+  ) throws -> (account: UserAccount, secrets: Set<String>?, tokens: JSONObject) {
     let json = try JSONSlice(parsing: text)
     func string(_ key: String) throws(AccountError) -> String {
       guard let value = json[key]?.string else {
@@ -164,6 +173,9 @@ enum AccountDocument {
     account.lockPolicy = json["lockPolicy"].flatMap { LockPolicy($0) }
     account.dataKeepers = Set(json["dataKeepers"]?.elements.compactMap(\.string) ?? [])
     account.loginState = UserAccount.LoginState(rawValue: try string("loginState")) ?? .notLoggedIn
-    return (account, (json["secrets"]?.elements.compactMap(\.string)).map { Set($0) })
+    return (
+      account, (json["secrets"]?.elements.compactMap(\.string)).map { Set($0) },
+      json["tokens"]?.value.object ?? [:]
+    )
   }
 }

@@ -1,17 +1,16 @@
 import SalesforceSDKCommon
 
-/// A lock that processes share by a file. The system frees it when its holder ends, however that
-/// happens.
+/// A lock that processes share with a file. The system releases it when its holder ends in any way.
 enum AccountLock {
-  /// How long to wait between two tries, at first and at most.
+  /// The pause between two attempts, at first and at most.
   private static let firstPause: Duration = .milliseconds(2)
   private static let longestPause: Duration = .milliseconds(100)
 
-  /// Runs `body` while this caller alone holds the lock file at `path`, which is made if it is
-  /// missing and stays. Callers in the same process exclude each other too.
+  /// Runs `body` with exclusive access to the lock file at `path`, which is created if it is
+  /// missing and remains. Callers in the same process exclude each other too.
   ///
-  /// - Throws: What `body` throws; ``AccountError`` `writeFailed`, `busy` if others hold the lock for
-  ///   `patience`; `CancellationError` while waiting.
+  /// - Throws: The error of `body`; ``AccountError`` `writeFailed`, `busy` if others hold the lock
+  ///   for `patience`; `CancellationError` while waiting.
   static func withLock<Result: Sendable>(
     at path: String, patience: Duration, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -25,7 +24,7 @@ enum AccountLock {
     }
   }
 
-  /// Runs `body` in the same way, for work without a pause; it waits on its thread.
+  /// Runs `body` in the same way, for work without suspension. Blocks its thread.
   static func whileLocked<Result>(
     at path: String, patience: Duration, _ body: () throws(AccountError) -> Result
   ) throws(AccountError) -> Result {
@@ -37,7 +36,7 @@ enum AccountLock {
     _ path: String, patience: Duration = .zero
   ) throws(AccountError) -> FileLock? {
     do throws(FileFailure) {
-      try DurableFile(path: path).makeFolder()
+      try DurableFile(path: path).makeOwnFolder()
       return try FileLock.take(path, patience: patience)
     } catch {
       throw AccountError(.writeFailed, "\(error)", cause: error)

@@ -4,27 +4,28 @@ import Synchronization
 
 /// A storage for accounts, from which they are read after a restart.
 ///
-/// ``EncryptedAccountDirectory`` keeps them in files, ``InMemoryAccountPersister`` for as long as
-/// the process runs.
+/// ``EncryptedAccountDirectory`` stores them in files, ``InMemoryAccountPersister`` only while the
+/// process runs.
 public protocol AccountPersister: Sendable {
-  /// Brings all accounts, and tells of those that cannot be read. Nothing is changed but what
-  /// is said in ``UnreadableAccount``.
+  /// Reads all accounts, and reports those that cannot be read. Changes only the files described at
+  /// ``UnreadableAccount``.
   ///
-  /// - Throws: ``AccountError`` `keyUnavailable`, `keyMissing` or `readFailed` if none can be read.
+  /// - Throws: ``AccountError`` `keyUnavailable`, `keyMissing` or `readFailed` if no account can be
+  ///   read.
   func fetchAll() async throws(AccountError) -> StoredAccounts
 
-  /// Brings one account as it is now; `nil` if there is none.
+  /// Reads the current value of one account; `nil` if it does not exist.
   ///
   /// - Throws: ``AccountError``.
   func fetch(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount?
 
-  /// Keeps an account, in place of the one with the same identity. On return it is on disk; on
-  /// error the former one still is.
+  /// Stores an account, and replaces the one with the same identity. On return it is on disk; on
+  /// error the former one remains.
   ///
   /// - Throws: ``AccountError`` `writeFailed`, or one of the key codes.
   func save(_ account: UserAccount) async throws(AccountError)
 
-  /// Forgets an account and its secrets. One that is not there is not an error (CO-96).
+  /// Deletes an account and its secrets. Succeeds if it does not exist (CO-96).
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   func delete(_ account: UserAccount) async throws(AccountError)
@@ -33,18 +34,19 @@ public protocol AccountPersister: Sendable {
   /// others.
   ///
   /// - Parameter change: Receives the current user and returns the new one; `nil` for none. Called once.
-  /// - Returns: What `change` said.
-  /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, `busy`; then nothing is changed.
+  /// - Returns: The user that `change` returned.
+  /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, `busy`; then nothing changes.
   @discardableResult
   func updateCurrent(
     _ change: @escaping @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
   ) async throws(AccountError) -> UserAccountIdentity?
 
-  /// Runs `body` with exclusive access to this account, across threads and processes; waits
-  /// for its turn (CO-98). It is never called for an account inside of `body` for the same one.
+  /// Runs `body` with exclusive access to this account, across threads and processes, and waits
+  /// until it is available (CO-98). It is never called for an account inside of `body` for the same
+  /// one.
   ///
-  /// - Throws: What `body` throws; ``AccountError`` `writeFailed` if the lock cannot be made, `busy` if
-  ///   its turn does not come; `CancellationError` while waiting.
+  /// - Throws: The error of `body`; ``AccountError`` `writeFailed` if the lock cannot be created,
+  ///   `busy` if the access does not become available; `CancellationError` while waiting.
   func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result
@@ -54,12 +56,12 @@ public protocol AccountPersister: Sendable {
 public struct StoredAccounts: Sendable {
   /// The accounts that could be read.
   public var accounts: [UserAccount]
-  /// The current user, as last remembered.
+  /// The current user, as stored last.
   public var current: UserAccountIdentity?
-  /// The accounts that could not be read, or not with their tokens.
+  /// The accounts that could not be read, or whose tokens could not be read.
   public var unreadable: [UnreadableAccount]
 
-  /// Makes a holding.
+  /// Creates a value with the content of a storage.
   public init(
     accounts: [UserAccount] = [], current: UserAccountIdentity? = nil,
     unreadable: [UnreadableAccount] = []
@@ -70,12 +72,13 @@ public struct StoredAccounts: Sendable {
   }
 }
 
-/// An account file that could not be read, with its present location; it is never deleted. Or an account
-/// whose tokens cannot be read: it stays, without a session, until its user logs in again.
+/// An account file that could not be read, with its present location; the file is never deleted. Or
+/// an account whose tokens cannot be read: it remains, without a session, until its user logs in
+/// again.
 public struct UnreadableAccount: Sendable {
-  /// The file: where it was, or under a new name if it is damaged.
+  /// The location of the file, with its new name if it is damaged.
   public let url: URL
-  /// Why.
+  /// The reason why it could not be read.
   public let error: AccountError
 
   /// Creates a report.
@@ -88,10 +91,11 @@ public struct UnreadableAccount: Sendable {
 /// An in-memory storage for accounts, for tests and for programs that write nothing to disk.
 public final class InMemoryAccountPersister: AccountPersister {
   private let stored = Mutex(StoredAccounts())
-  /// The accounts under exclusive access; the outcome is delivered when that access ends.
+  /// The accounts under exclusive access, each with an outcome that is delivered when the access
+  /// ends.
   private let turns = Mutex<[UserAccountIdentity: SharedOutcome<Void>]>([:])
 
-  /// Makes an empty one.
+  /// Creates an empty storage.
   public init() {}
 
   public func fetchAll() async throws(AccountError) -> StoredAccounts {
@@ -123,8 +127,8 @@ public final class InMemoryAccountPersister: AccountPersister {
     }
   }
 
-  /// Runs `body` after the current holder of the account's lock; no other process has access to these
-  /// accounts.
+  /// Runs `body` after the current holder of the account's lock. Other processes have no access to
+  /// these accounts.
   public func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result {

@@ -3,16 +3,16 @@ import Foundation
 import SalesforceSDKCommon
 
 /// The secrets of accounts in a secret store: the key of the account files, and the tokens of each
-/// login, every one on its own (CO-61).
+/// login, each as a separate secret (CO-61).
 struct AccountSecrets: Sendable {
   let store: any SecretStore
 
-  /// The label of the key that the account files are encrypted with.
+  /// The name of the key that encrypts the account files.
   private static let accountKeyName = SecretName(
     service: "com.salesforce.userAccount.encryptionKey")
   private static let keyLength = 32
 
-  /// The key of the account files; `nil` if there certainly is none.
+  /// Returns the key of the account files; `nil` if it certainly does not exist.
   func accountKey() throws(AccountError) -> SymmetricKey? {
     guard let bytes = try read(Self.accountKeyName) else { return nil }
     guard bytes.count == Self.keyLength else {
@@ -24,7 +24,8 @@ struct AccountSecrets: Sendable {
     return SymmetricKey(data: bytes)
   }
 
-  /// Creates the key of the account files, or takes the one that another process just made.
+  /// Creates the key of the account files, or returns the one that another process has just
+  /// created.
   func makeAccountKey() throws(AccountError) -> SymmetricKey {
     do throws(SecretStoreError) {
       return SymmetricKey(
@@ -36,18 +37,21 @@ struct AccountSecrets: Sendable {
     }
   }
 
-  /// The secrets of a login by the names that account files note, and the service that each is kept
-  /// under. The refresh token goes first: with it alone the account still works.
+  /// The secrets of a login by the names in account files, with the service of each. The refresh
+  /// token is first, because the account works with it alone.
   private static let services: [(name: String, service: String)] =
     [("refresh_token", OAuthKeys.refreshService), ("access_token", OAuthKeys.accessService)]
     + OAuthKeys.webSessionServices.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
 
-  /// Gives `account` the secrets of its login. One that is missing stays `nil`, and so does one that
-  /// cannot be read (CO-63). Without any token left, the account has no session.
+  /// The names of the secrets of a login in account files.
+  static let names = services.map(\.name)
+
+  /// Adds the secrets of its login to `account`. A secret that is missing or cannot be read stays
+  /// `nil` (CO-63). Without any token, the account has no session.
   ///
-  /// - Parameter noted: Those that there are; `nil` if they were not noted. No other is searched: in a
-  ///   damaged store it is unknown whether it was there.
-  /// - Returns: Why no new session can be had, if that is for damage.
+  /// - Parameter noted: The secrets that exist; `nil` if they were not recorded. Other secrets are
+  ///   not read, because in a damaged store it is unknown whether they existed.
+  /// - Returns: The reason why no new session can be obtained, if that is damage.
   func fill(
     _ account: inout UserAccount, noted: Set<String>?
   ) throws(AccountError) -> AccountError? {
@@ -63,7 +67,8 @@ struct AccountSecrets: Sendable {
       }
     }
     if account.loginState == .loggingOut, try !isLogoutNoted(id) {
-      // An account file of an earlier login was put in the place of this one: nothing may be erased for it.
+      // An account file of an earlier login has replaced this one: it must not cause data to be
+      // erased.
       CoreLogger.log.error("The logout that the file of \(account) notes is not one of its login.")
       account.loginState = .notLoggedIn
     }
@@ -73,11 +78,11 @@ struct AccountSecrets: Sendable {
       .readFailed, "\(account) has lost its tokens: \(damage.message) Log in again.", cause: damage)
   }
 
-  /// Keeps the secrets of a login.
+  /// Stores the secrets of a login.
   ///
-  /// - Parameter noted: Those that were there before; `nil` if they were not noted.
-  /// - Returns: Those that there are now. One that cannot be read and has no other value stays: its
-  ///   store may be restored.
+  /// - Parameter noted: The secrets that existed before; `nil` if they were not recorded.
+  /// - Returns: The secrets that exist now. A secret that cannot be read and has no new value
+  ///   remains, because its store may be restored.
   func write(
     _ credentials: OAuthCredentials, noted: Set<String>?
   ) throws(AccountError) -> Set<String> {
@@ -103,8 +108,8 @@ struct AccountSecrets: Sendable {
 
   private static let logoutService = "com.salesforce.userAccount.logout"
 
-  /// Notes that the logout of a login was decided. An account file alone cannot say so: an older one, of a login
-  /// that ended, could be put in its place.
+  /// Records that the logout of a login was decided. The account file alone cannot show it, because
+  /// an older file, of a login that has ended, could replace it.
   func noteLogout(_ credentials: OAuthCredentials) throws(AccountError) {
     try put("decided", SecretName(service: Self.logoutService, account: credentials.identifier))
   }
@@ -113,7 +118,7 @@ struct AccountSecrets: Sendable {
     do throws(AccountError) {
       return try text(Self.logoutService, id) != nil
     } catch {
-      // What cannot be read erases nothing.
+      // A secret that cannot be read must not cause data to be erased.
       guard error.code == .readFailed else { throw error }
       return false
     }
@@ -139,7 +144,7 @@ struct AccountSecrets: Sendable {
     }
   }
 
-  /// Writes or removes a secret; writes nothing if the secret does not change.
+  /// Writes or removes a secret. Does nothing if the secret does not change.
   private func put(_ value: String?, _ name: SecretName) throws(AccountError) {
     let wanted = value.map { Array($0.utf8) }
     if isStored(wanted, name) { return }
@@ -156,7 +161,7 @@ struct AccountSecrets: Sendable {
     }
   }
 
-  /// Whether the store certainly holds just that.
+  /// Whether the store certainly contains exactly this value.
   private func isStored(_ wanted: [UInt8]?, _ name: SecretName) -> Bool {
     do throws(SecretStoreError) {
       return try store.read(name) == wanted
@@ -165,8 +170,8 @@ struct AccountSecrets: Sendable {
     }
   }
 
-  /// What the secret store's failure means: one damaged secret concerns its account alone, all else
-  /// concerns every account.
+  /// Converts the secret store's failure: one damaged secret concerns only its account, any other
+  /// failure concerns every account.
   private func unavailable(_ error: SecretStoreError) -> AccountError {
     switch error.code {
     case .corrupt:
@@ -183,8 +188,8 @@ struct AccountSecrets: Sendable {
 }
 
 extension OAuthCredentials {
-  /// A secret by its name on the wire.
-  fileprivate subscript(secret name: String) -> String? {
+  /// A secret by its name in requests and responses.
+  subscript(secret name: String) -> String? {
     get {
       switch name {
       case "refresh_token": refreshToken

@@ -1,8 +1,9 @@
 import Foundation
 import SalesforceSDKCommon
 
-// An account is a user's ids and the servers that vouch for them. The ids are no secret, and any server can
-// claim them; so only a server of the account may bring it new tokens or new servers.
+// An account consists of a user's ids and the servers that have confirmed them. The ids are not
+// secret, and any server can claim them. So only a server of the account may give it new tokens or
+// new servers.
 
 extension OAuthCredentials {
   /// Every server that these credentials send tokens or data to.
@@ -13,10 +14,11 @@ extension OAuthCredentials {
   /// Whether `url` is on one of this account's own servers.
   func owns(_ url: URL) -> Bool { servers.contains { $0.origin == url.origin } }
 
-  /// The first server of these credentials that is none of `former` and no login host of the platform;
-  /// `nil` if there is none.
+  /// Returns the first server of these credentials that is neither one of `former` nor a login host
+  /// of the platform; `nil` if there is none.
   func foreignServer(besides former: OAuthCredentials, confirmed: Set<String>) -> URL? {
-    // A session that was removed leaves the login server alone; what it names is as genuine as at a first login.
+    // After its session was removed, an account has only the login server, whose response is as
+    // trustworthy as at a first login.
     if former.instanceURL == nil, former.loginServer.url.origin == loginServer.url.origin {
       return nil
     }
@@ -26,7 +28,7 @@ extension OAuthCredentials {
     }
   }
 
-  /// Takes over the servers of `former`, and keeps the tokens.
+  /// Replaces the servers with those of `former`, and keeps the tokens.
   mutating func keepServers(of former: OAuthCredentials) {
     instanceURL = former.instanceURL
     apiInstanceURL = former.apiInstanceURL
@@ -36,7 +38,7 @@ extension OAuthCredentials {
     loginServer = former.loginServer
   }
 
-  /// Hosts that serve every org of the platform, and no one else.
+  /// Hosts that serve every org of the platform, and only those.
   private static let platformOrigins: Set<String> = [
     "https://login.salesforce.com:443", "https://test.salesforce.com:443",
     "https://api.salesforce.com:443",
@@ -46,31 +48,34 @@ extension OAuthCredentials {
 extension UserAccountManager {
   /// Confirms that an account has moved to `server`, for instance because its org has a new My Domain.
   ///
-  /// Without this call, a login at a server that the account does not know is refused with `foreignServer`,
-  /// and a refresh that names such a server leaves the account at its known servers. After it, the next login
-  /// or refresh may name `server`, and the account moves there with its data. Confirm only an address that
-  /// comes from the user or an administrator, never one that a server named. The confirmation is kept in
-  /// memory and ends once an account is saved with that server.
+  /// Without this call, a login at a server that the account does not know is refused with
+  /// `foreignServer`, and a refresh whose response contains such a server does not move the
+  /// account. After it, the next login or refresh may return `server`, and the account moves there
+  /// with its data. Confirm only an address that comes from the user or an administrator, never one
+  /// from a server's response. The confirmation is kept in memory and ends once an account is saved
+  /// with that server.
   ///
   /// - Throws: ``AccountError`` `unknownAccount`.
   public func confirmMove(
     of identity: UserAccountIdentity, to server: LoginServer
   ) throws(AccountError) {
-    guard held[identity] != nil else {
+    guard machine.account(identity) != nil else {
       throw AccountError(
         .unknownAccount, "Cannot move account \(identity): there is none. Log in.")
     }
-    confirmedServers[identity, default: []].insert(server.url.origin)
+    machine[identity].confirmedServers.insert(server.url.origin)
   }
 
-  /// - Throws: ``AccountError`` `foreignServer` if a login has a server that the account it would replace
-  ///   does not know.
+  /// Checks the servers of a login.
+  ///
+  /// - Throws: ``AccountError`` `foreignServer` if a login has a server that the account it would
+  ///   replace does not know.
   func checkServers(
     of entering: UserAccount, replacing former: UserAccount
   ) throws(AccountError) {
     guard
       let server = entering.credentials.foreignServer(
-        besides: former.credentials, confirmed: confirmedServers[entering.identity] ?? [])
+        besides: former.credentials, confirmed: machine[entering.identity].confirmedServers)
     else { return }
     throw AccountError(
       .foreignServer,
@@ -79,7 +84,8 @@ extension UserAccountManager {
     )
   }
 
-  /// The account after a refresh: with its new tokens, and with new servers only if they were confirmed.
+  /// Returns the account after a refresh: with its new tokens, and with new servers only if they
+  /// were confirmed.
   ///
   /// - Throws: ``OAuthError`` `identityMismatch` if the response is about another user.
   func account(_ stored: UserAccount, after response: TokenResponse) throws(OAuthError)
@@ -89,14 +95,13 @@ extension UserAccountManager {
     account.credentials = stored.credentials.merging(
       response, keeping: options.additionalTokenFields)
     if let named = response.url("id"),
-      let identity = UserAccountIdentity(identityURL: named.absoluteString),
-      identity != stored.identity
+      UserAccountIdentity(identityURL: named.absoluteString) != stored.identity
     {
       throw OAuthError(
         .identityMismatch, "The response to the refresh of \(stored) is about another user.")
     }
     if let server = account.credentials.foreignServer(
-      besides: stored.credentials, confirmed: confirmedServers[stored.identity] ?? [])
+      besides: stored.credentials, confirmed: machine[stored.identity].confirmedServers)
     {
       CoreLogger.log.warning(
         "a refresh of \(stored) named \(server.origin), which it does not know; the account stays at its "
@@ -106,10 +111,10 @@ extension UserAccountManager {
     return account
   }
 
-  /// Ends the confirmations that a saved account has used.
+  /// Removes the confirmations that a saved account has used.
   func didMove(_ account: UserAccount) {
     for server in account.credentials.servers {
-      confirmedServers[account.identity]?.remove(server.origin)
+      machine[account.identity].confirmedServers.remove(server.origin)
     }
   }
 }

@@ -5,22 +5,22 @@ public import SalesforceSDKCommon
 
 /// A storage for accounts in encrypted files below one folder, with their secrets in a secret store.
 ///
-/// The stored tokens always belong to one login: secrets are written before the file that names them, the
-/// file is replaced in one step, and the secrets of the former login are removed last. Several processes may
-/// use the same folder.
+/// The stored tokens always belong to one login: the secrets are written before the file that lists
+/// them, the file is replaced in one step, and the secrets of the former login are removed last.
+/// Several processes may use the same folder.
 ///
-/// A file that cannot be read is never deleted. If its key may come back it stays where it is; if
-/// it is damaged it gets another name in the same folder. Both are reported.
+/// A file that cannot be read is never deleted. If its key may become available again the file
+/// stays in place; if it is damaged it is renamed in the same folder. Both are reported.
 public struct EncryptedAccountDirectory: AccountPersister {
-  /// Where the files of each user lie.
+  /// The folders of the users' files.
   public let folders: UserFolders
   private let secrets: AccountSecrets
   private let patience: Duration
 
-  /// Keeps accounts below `root`.
+  /// Creates a storage for accounts below `root`.
   ///
-  /// - Parameter patience: How long to wait for another process that works on the same account. That process
-  ///   may be requesting tokens, which can take 120 seconds. Default: 150 seconds.
+  /// - Parameter patience: The maximum time to wait for another process that uses the same account.
+  ///   That process may be requesting tokens, which can take 120 seconds. Default: 150 seconds.
   public init(root: URL, secrets: any SecretStore, patience: Duration = .seconds(150)) {
     self.folders = UserFolders(root: root)
     self.secrets = AccountSecrets(store: secrets)
@@ -40,7 +40,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
       result.current = try readCurrent()
     } catch {
       guard error.code == .damagedFile else { throw error }
-      // Another process may have written it again since.
+      // Another process may have written it again in the meantime.
       result.current = try whileCurrentIsLocked { () throws(AccountError) in
         try currentOrSetAside { result.unreadable.append($0) }
       }
@@ -89,7 +89,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
       former = try open(url, with: key)
     } catch {
       guard error.code == .damagedFile || error.code == .wrongKey else { throw error }
-      // The place is taken by a file that cannot be read here; it makes room and is kept.
+      // A file that cannot be read has this path; it is renamed and kept.
       try AccountDisk.setAside(url)
     }
     let isSameLogin = former?.account.credentials.identifier == account.credentials.identifier
@@ -109,7 +109,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
   private func remove(_ account: UserAccount) throws(AccountError) {
     try AccountDisk.remove(accountFile(of: account.identity))
     try secrets.remove(account.credentials)
-    // Only what is empty goes: the user's other data belongs to others.
+    // Only an empty folder is removed: other data of the user has other owners.
     AccountDisk.removeFolderIfEmpty(folders.folder(of: account.identity))
     AccountDisk.removeFolderIfEmpty(folders.folder(ofOrganization: account.organizationId))
   }
@@ -131,14 +131,14 @@ public struct EncryptedAccountDirectory: AccountPersister {
   public func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result {
-    // The lock outlives the account: a lock file that is removed while others wait for it would
-    // let two in.
+    // The lock file remains after the account is removed: if it were removed while others wait for
+    // it, two processes could get the lock.
     let name = placeName(of: accountFile(of: identity)).replacing("/", with: "-")
     return try await AccountLock.withLock(at: lock(name), patience: patience, body)
   }
 
-  /// Runs work that waits for the disk, and for other processes, on a thread of its own: those that
-  /// tasks share are few, and the caller is an actor that others wait for.
+  /// Runs work that waits for the disk and for other processes on a separate thread: the threads
+  /// that tasks share are few, and the caller is an actor that others wait for.
   private func onDisk<Value: Sendable>(
     _ work: @escaping @Sendable () throws(AccountError) -> Value
   ) async throws(AccountError) -> Value {
@@ -165,15 +165,14 @@ public struct EncryptedAccountDirectory: AccountPersister {
     folders.folder(of: identity).appending(path: Self.fileName)
   }
 
-  /// `<org>/<user>`, which is encrypted into the file.
+  /// Returns `<org>/<user>`, which is associated data of the file.
   private func placeName(of url: URL) -> String {
     url.pathComponents.dropLast().suffix(2).joined(separator: "/")
   }
 
-  /// All account files: whatever the ids look like, in every folder that holds one (CO-94).
+  /// Returns all account files: in every folder, for ids of any form (CO-94).
   ///
-  /// - Throws: ``AccountError`` `readFailed`; a folder that may not be looked into is not an empty
-  ///   one.
+  /// - Throws: ``AccountError`` `readFailed`; a folder that cannot be read does not count as empty.
   private func accountFiles() throws(AccountError) -> [URL] {
     var files: [URL] = []
     for organization in try AccountDisk.folders(in: folders.root) {
@@ -208,8 +207,8 @@ public struct EncryptedAccountDirectory: AccountPersister {
     try AccountDisk.write(text.bytes, to: currentFile)
   }
 
-  /// As ``readCurrent()``; a damaged note gets another name and counts as none. To be called under the
-  /// lock, or a note that was just written would be moved.
+  /// Reads the current user like ``readCurrent()``; a damaged file is renamed and counts as
+  /// missing. Must be called with the lock held, or a file that was just written could be renamed.
   private func currentOrSetAside(
     _ report: (UnreadableAccount) -> Void
   ) throws(AccountError) -> UserAccountIdentity? {
@@ -222,8 +221,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
     }
   }
 
-  /// Runs `body` with exclusive access to the note of the current user, which is a matter of
-  /// milliseconds.
+  /// Runs `body` with exclusive access to the file of the current user, for some milliseconds.
   private func whileCurrentIsLocked<Result>(
     _ body: () throws(AccountError) -> Result
   ) throws(AccountError) -> Result {
@@ -233,12 +231,14 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   // MARK: - Keys and files
 
-  /// The account in a file, without its secrets, and their names; `nil` if there is no file.
+  /// Returns the account in a file without its secrets, and their names; `nil` if the file does not
+  /// exist.
   private func open(
     _ url: URL, with key: SymmetricKey
   ) throws(AccountError) -> (account: UserAccount, secrets: Set<String>?)? {
     guard let bytes = try AccountDisk.read(url) else { return nil }
-    return try AccountFile.open(bytes, at: placeName(of: url), with: key)
+    let file = try AccountFile.open(bytes, at: placeName(of: url), with: key)
+    return (file.account, file.secrets)
   }
 
   private func existingKey() throws(AccountError) -> SymmetricKey {
@@ -251,15 +251,15 @@ public struct EncryptedAccountDirectory: AccountPersister {
     return key
   }
 
-  /// The key; created if there is neither key nor file. A new key with old files would make them
-  /// unreadable for good.
+  /// Returns the key. Creates it if there are no files either, because with a new key old files
+  /// would remain unreadable.
   private func key() throws(AccountError) -> SymmetricKey {
     if let key = try secrets.accountKey() { return key }
     guard try accountFiles().isEmpty else { return try existingKey() }
     return try secrets.makeAccountKey()
   }
 
-  /// Reports an unreadable file, and gives a damaged one another name.
+  /// Reports an unreadable file, and renames a damaged one.
   private func setAside(_ url: URL, _ error: AccountError) -> UnreadableAccount {
     CoreLogger.log.error("\(url.lastPathComponent) cannot be read", error: error)
     guard error.code == .damagedFile else { return UnreadableAccount(url: url, error: error) }

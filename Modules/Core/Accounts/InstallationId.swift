@@ -1,10 +1,11 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// The name of one installation of a program, which login servers see as the device (CO-11).
+/// The id of one installation of a program, which login servers use as the device id (CO-11).
 public enum InstallationId: Sendable {
-  /// The random id of the installation whose data is below `root`. The first call creates it; it stays the
-  /// same until the folder is removed. Processes that share the folder share the id.
+  /// Returns the random id of the installation whose data is below `root`. The first call creates
+  /// it; it stays the same until the folder is removed. Processes that share the folder share the
+  /// id.
   ///
   /// - Throws: ``AccountError`` `readFailed` or `writeFailed`.
   public static func load(in root: URL) throws(AccountError) -> String {
@@ -12,9 +13,9 @@ public enum InstallationId: Sendable {
     if let id = try read(url) { return id }
     let id = UUID().uuidString
     try writing { () throws(FileFailure) in _ = try DurableFile(url).create(Array(id.utf8)) }
-    // Another process may have been faster.
+    // Another process may have created it first.
     if let id = try read(url) { return id }
-    // The file was there before, and is empty.
+    // The file exists, and is empty.
     try writing { () throws(FileFailure) in try DurableFile(url).replace(with: Array(id.utf8)) }
     return id
   }

@@ -12,7 +12,7 @@ public struct ScopedPreferences: Sendable {
 
   private static let fileName = "Preferences.json"
 
-  /// Stores settings below the folders of `folders`; files are created when a setting is set.
+  /// Creates settings below the folders of `folders`. Files are created when a setting is set.
   ///
   /// - Parameter accounts: The accounts whose logouts remove the users' settings.
   public init(folders: UserFolders, accounts: UserAccountManager) {
@@ -20,7 +20,8 @@ public struct ScopedPreferences: Sendable {
     accounts.register(PreferencesKeeper(preferences: self))
   }
 
-  /// The settings of a scope. Two instances for one scope read each other's changes after `synchronize()`.
+  /// Returns the settings of a scope. Two instances for one scope read each other's changes after
+  /// `synchronize()`.
   ///
   /// - Throws: `PreferencesError` `inputOutput`.
   public func preferences(
@@ -53,7 +54,7 @@ public struct ScopedPreferences: Sendable {
   }
 }
 
-/// Removes the settings of a user at the logout.
+/// The keeper that removes the settings of a user at the logout.
 private struct PreferencesKeeper: AccountDataKeeper {
   let preferences: ScopedPreferences
 

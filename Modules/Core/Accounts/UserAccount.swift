@@ -3,20 +3,21 @@ public import SalesforceSDKCommon
 
 /// One user of one org, with their credentials.
 ///
-/// A value with the account's state at the time when it was read. Clients and stores for it keep belonging to
-/// the same ``identity`` when the current user changes.
+/// A value with the account's state at the time when it was read. Clients and stores for it keep
+/// their ``identity`` when the current user changes.
 public struct UserAccount: Sendable, Equatable, Identifiable {
-  /// Whether the account can be used.
+  /// The state of the account's session.
   public enum LoginState: String, Sendable {
-    /// There is no session; can become ``loggedIn`` by a login.
+    /// No session. A login changes it to ``loggedIn``.
     case notLoggedIn
-    /// There is a session; can become ``notLoggedIn`` when the server refuses its refresh token, and
+    /// A session. Changes to ``notLoggedIn`` if the server refuses its refresh token, and to
     /// ``loggingOut``.
     case loggedIn
-    /// A logout is at work, or was when its process ended; the account is gone when it is finished.
+    /// A logout is in progress, or was when its process ended. The account is removed when it
+    /// finishes.
     case loggingOut
 
-    /// Whether the account may go over to `next` (CO-78).
+    /// Whether the state may change to `next` (CO-78).
     func allows(_ next: LoginState) -> Bool {
       switch (self, next) {
       case (.notLoggedIn, .loggedIn), (.loggedIn, .loggedIn), (.loggedIn, .loggingOut),
@@ -28,7 +29,7 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
     }
   }
 
-  /// Who it is.
+  /// The ids of user and org.
   public let identity: UserAccountIdentity
   /// Servers and tokens.
   public var credentials: OAuthCredentials
@@ -37,10 +38,11 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   /// The program's own values for the account (CO-91); ``UserAccountManager/setCustomData(_:forKey:of:)``
   /// changes it.
   public internal(set) var customData: JSONObject = [:]
-  /// When the org demands that the app locks itself, as of the user's last login (CO-154); nil if it does not.
+  /// The lock that the org requires of the app, as of the user's last login (CO-154); nil if it
+  /// requires none.
   public internal(set) var lockPolicy: LockPolicy?
-  /// The names of those that keep data of the account, see ``AccountDataKeeper/keeperName``: a logout
-  /// needs all of them.
+  /// The names of the keepers with data of the account, see ``AccountDataKeeper/keeperName``. A
+  /// logout requires all of them.
   package internal(set) var dataKeepers: Set<String> = []
   /// Whether there is a session.
   public internal(set) var loginState: LoginState
@@ -56,7 +58,7 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
       credentials.accessToken == nil && credentials.refreshToken == nil ? .notLoggedIn : .loggedIn
   }
 
-  /// Makes the account of a login, with what the org demands.
+  /// Creates the account of a login, with the org's requirements.
   init(
     identity: UserAccountIdentity, credentials: OAuthCredentials, profile: UserProfile,
     lockPolicy: LockPolicy?
@@ -76,7 +78,7 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   public var communityId: String? {
     credentials.communityId.flatMap { UserFolders.community($0) == nil ? nil : $0 }
   }
-  /// Where REST requests go: the community's server, else the instance.
+  /// The server for REST requests: the community's, else the instance.
   public var apiURL: URL? { credentials.apiURL }
   /// The granted scopes of the tokens; empty if the server did not send them.
   public var accessScopes: Set<String> { Set(credentials.scopes) }

@@ -3,15 +3,15 @@ import SalesforceSDKCommon
 
 /// The identity of an account: a user id and an org id.
 ///
-/// Ids of 15 and 18 characters that mean the same user are equal, and so is their hash (CO-77).
-/// Identities sort by org, then by user.
+/// The 15-character and 18-character forms of an id are equal and have the same hash (CO-77).
+/// Identities are sorted by org, then by user.
 public struct UserAccountIdentity: Sendable {
-  /// The user's id, in the caller's spelling.
+  /// The user's id, as the caller wrote it.
   public let userId: String
-  /// The org's id, in the caller's spelling.
+  /// The org's id, as the caller wrote it.
   public let organizationId: String
 
-  /// Names a user.
+  /// Creates an identity from two ids.
   public init(userId: String, organizationId: String) {
     self.userId = userId
     self.organizationId = organizationId
@@ -27,6 +27,22 @@ public struct UserAccountIdentity: Sendable {
       return nil
     }
     self.init(userId: String(user), organizationId: String(org))
+  }
+
+  /// The same identity as the platform spells it; `nil` unless one id is a user's, `005...`, and the other
+  /// an org's, `00D...`.
+  ///
+  /// Ids name folders. Only these can be neither a folder of another purpose nor, on a file system that ignores
+  /// case, the folder of another user.
+  package var platformForm: UserAccountIdentity? {
+    guard let user = SalesforceId(userId), user.keyPrefix == OAuthKeys.userKeyPrefix,
+      let organization = SalesforceId(organizationId),
+      organization.keyPrefix == OAuthKeys.organizationKeyPrefix
+    else { return nil }
+    return UserAccountIdentity(
+      userId: SalesforceId.longForm(of: userId) == user.text ? userId : user.text,
+      organizationId: SalesforceId.longForm(of: organizationId) == organization.text
+        ? organizationId : organization.text)
   }
 
   /// The form that decides about equality.

@@ -9,13 +9,12 @@ extension UserAccountManager {
     observers.append(observer)
   }
 
-  /// The number of entries of an account that the server does not have, in all its stores and with all
-  /// observers.
+  /// Counts the unsynced entries of an account, in all its stores and with all observers.
   ///
-  /// - Throws: The error of a store or an observer that cannot count; ``AccountError`` `unsyncedRecords` if
-  ///   the account has data whose manager this process has not created.
+  /// - Throws: The error of a store or an observer that cannot count; ``AccountError``
+  ///   `unsyncedRecords` if the account has data of a keeper that this process has not created.
   public func unsyncedRecords(of identity: UserAccountIdentity) async throws -> Int {
-    guard let account = held[identity] else { return 0 }
+    guard let account = machine.account(identity) else { return 0 }
     try checkKeepers(of: account)
     var total = 0
     for keeper in allKeepers {
@@ -31,81 +30,78 @@ extension UserAccountManager {
     return total
   }
 
-  /// Logs an account out: its stores, key-value stores, settings, tokens and its file are removed, and the
-  /// server ends its refresh token. It works without a network.
+  /// Logs an account out: removes its stores, key-value stores, settings, tokens and its file, and
+  /// revokes its refresh token on the server. It works without a network.
   ///
-  /// If the account has unsynced entries, or they cannot be counted, the call throws and changes nothing,
-  /// unless `force` is true. Entries are counted twice, the second time with the stores closed: an entry that
-  /// is written while the logout decides refuses it, too, and then the stores have to be opened again. The
-  /// other accounts are untouched; if it was the current user, there is none afterwards.
+  /// If the account has unsynced entries, or they cannot be counted, the call throws and changes
+  /// nothing, unless `force` is true. Entries are counted twice, the second time with the stores
+  /// closed. An entry that is written between the two counts also makes the call throw, and then
+  /// the stores have to be opened again. Other accounts do not change. If the account was the
+  /// current user, there is none afterwards.
   ///
-  /// Cancelling the task ends the logout only during the first counting; after that, the logout continues to
-  /// its end. If the process ends on the way, the account has no session any more, and the logout is finished
-  /// by ``finishInterruptedLogouts()``.
+  /// Cancelling the task stops the logout only during the first count; after that, the logout
+  /// continues to its end. If the process ends during the logout, the account has no session, and
+  /// ``finishInterruptedLogouts()`` finishes the logout.
   ///
-  /// - Parameter force: Log out although unsynced entries are lost, or cannot be counted.
+  /// - Parameter force: Whether to log out even if unsynced entries are lost, or cannot be counted.
   ///   Default: false.
-  /// - Throws: ``AccountError`` `unsyncedRecords`, `unknownAccount`, `illegalState` while a logout
-  ///   of it is at work; `writeFailed` if the account's file could not be changed or removed, `busy` if
-  ///   another process works on the account for long. If the data is erased by then, the account is still
-  ///   there, not logged in, and can be logged out again.
+  /// - Throws: ``AccountError`` `unsyncedRecords`, `unknownAccount`, `illegalState` while another
+  ///   logout of it is in progress; `writeFailed` if the account's file could not be changed or
+  ///   removed, `busy` if another process uses the account for long. If the data is already erased
+  ///   then, the account still exists without a session, and can be logged out again.
   @discardableResult
   public func logOut(
     _ identity: UserAccountIdentity, reason: LogoutReason = .unknown, force: Bool = false
   ) async throws -> LogoutReport {
-    guard let account = held[identity] else {
-      throw AccountError(.unknownAccount, "There is no account \(identity) to log out.")
-    }
-    let isInterrupted = isLogoutInterrupted(identity)
+    guard let account = machine.account(identity) else { throw nothingToLogOut(identity) }
+    let isInterrupted = machine.isLogoutInterrupted(identity)
     var unsynced: Int?
     if isInterrupted {
-      // It was decided before; what is left cannot be counted.
+      // The logout was decided earlier; the remaining data cannot be counted.
       if !force { try checkKeepers(of: account) }
     } else {
       unsynced = try await checkUnsynced(identity, force: force)
     }
-    // The state is read again: others may have acted during the counting.
-    guard var account = held[identity] else {
-      throw AccountError(.unknownAccount, "There is no account \(identity) to log out.")
-    }
-    guard isInterrupted || account.loginState.allows(.loggingOut) else {
+    // The state is read again, because it may have changed during the count.
+    let leaving: UserAccount
+    let former: UserAccount.LoginState
+    switch machine.beginLogout(of: identity, resumes: isInterrupted) {
+    case .begun(let account, let state): (leaving, former) = (account, state)
+    case .unknown: throw nothingToLogOut(identity)
+    case .inProgress(let account):
       throw AccountError(.illegalState, "\(account) is being logged out already.")
     }
-    let former = account.loginState
-    leaving.insert(identity)
-    account.loginState = .loggingOut
-    held[identity] = account
-    // In a task of its own: a caller that is cancelled must not leave half of the data behind.
-    return try await Task { [account, unsynced] in
-      defer { leaving.remove(identity) }
+    // In a separate task: cancelling the caller must not leave part of the data.
+    return try await Task { [unsynced] in
+      defer { machine.endLogout(of: identity) }
       let lost: Int?
       do {
-        lost = try await prepare(account, unsynced: unsynced, force: force || isInterrupted)
+        lost = try await prepare(leaving, unsynced: unsynced, force: force || isInterrupted)
       } catch {
-        await release(account)
-        held[identity]?.loginState = former
+        await release(leaving)
+        machine.setLoginState(former, of: identity)
         throw error
       }
       do {
         let report = try await erase(
-          account, reason: reason, unsynced: lost, mustEraseAll: isInterrupted && !force)
-        await release(account)
+          leaving, reason: reason, unsynced: lost, mustEraseAll: isInterrupted && !force)
+        await release(leaving)
         return report
       } catch {
-        await release(account)
+        await release(leaving)
         throw error
       }
     }.value
   }
 
-  /// Completes logouts that were interrupted by the end of their process.
+  /// Finishes logouts that were interrupted by the end of their process.
   ///
   /// Opening a store of an account does the same; a program that opens no store calls this after it has
   /// created its managers. Until then such an account is in ``accounts`` with the state
   /// ``UserAccount/LoginState/loggingOut``; it has no session and no store, and a login of the same user
   /// finishes its logout first. A logout that cannot be finished is logged and tried again next time.
   public func finishInterruptedLogouts() async {
-    for identity in held.keys where isLogoutInterrupted(identity) {
+    for identity in machine.accounts.keys where machine.isLogoutInterrupted(identity) {
       do {
         try await logOut(identity)
       } catch {
@@ -115,12 +111,11 @@ extension UserAccountManager {
     }
   }
 
-  /// Whether a logout of the account was at work when its process ended.
-  func isLogoutInterrupted(_ identity: UserAccountIdentity) -> Bool {
-    held[identity]?.loginState == .loggingOut && !leaving.contains(identity)
+  private func nothingToLogOut(_ identity: UserAccountIdentity) -> AccountError {
+    AccountError(.unknownAccount, "There is no account \(identity) to log out.")
   }
 
-  /// Closes the data of an account, counts once more, and notes on disk that its logout is decided.
+  /// Closes the data of an account, counts again, and records on disk that the logout is decided.
   ///
   /// - Returns: The number of entries that will be lost; `nil` if they could not be counted.
   private func prepare(
@@ -139,8 +134,9 @@ extension UserAccountManager {
       }
     }
     guard total == 0 || force else { throw unsyncedError(account.identity, total) }
-    // It has the account to itself. Tokens that it still brings are ended with the rest.
-    await refreshes[account.identity]?.cancel()
+    // This task has exclusive access to the account. Tokens that the refresh still returns are
+    // revoked too.
+    await machine.refresh(of: account.identity)?.cancel()
     do {
       try await persister.withExclusiveAccess(to: account.identity) {
         try await self.noteLogout(account)
@@ -153,8 +149,8 @@ extension UserAccountManager {
     return isCounted ? unsynced.map { max($0, total) } : nil
   }
 
-  /// Records on disk that the account is being logged out: if the process ends, the account has no session
-  /// after that. To be called with exclusive access to the account.
+  /// Records on disk that the account is being logged out: if the process ends, the account has no
+  /// session. Must be called with exclusive access to the account.
   private func noteLogout(_ leaving: UserAccount) async throws(AccountError) {
     // Another process may have logged it out.
     guard var account = await newest(leaving.identity) else { return }
@@ -168,8 +164,8 @@ extension UserAccountManager {
 
   /// Erases an account whose logout was decided.
   ///
-  /// - Parameter mustEraseAll: Whether the account stays, as it is on disk, if not all of its data can be
-  ///   erased. Otherwise the report has the failures.
+  /// - Parameter mustEraseAll: Whether the account remains on disk if some of its data cannot be
+  ///   erased. Otherwise the report contains the failures.
   private func erase(
     _ leaving: UserAccount, reason: LogoutReason, unsynced: Int?, mustEraseAll: Bool
   ) async throws -> LogoutReport {
@@ -188,14 +184,14 @@ extension UserAccountManager {
         try await self.remove(leaving)
       }
     } catch {
-      held[identity]?.loginState = .notLoggedIn
+      machine.setLoginState(.notLoggedIn, of: identity)
       throw error
     }
     account.loginState = .notLoggedIn
     let isRevoked = await revoke(account.credentials, reason: reason)
     let communityId = account.credentials.communityId
     account.credentials.removeSession()
-    // Observers tell the user's data by it.
+    // Observers find the user's data by it.
     account.credentials.communityId = communityId
     eventSource.send(.didLogOut(reason), account)
     if accounts(inOrganization: identity.organizationId).isEmpty {
@@ -205,54 +201,41 @@ extension UserAccountManager {
       account: account, unsyncedRecords: unsynced, failures: failures, isRevoked: isRevoked)
   }
 
-  /// Removes an account from disk and memory, as it is now: another process may have got other tokens
-  /// for it, or logged the user in again. To be called with exclusive access to the account.
+  /// Removes the current value of an account from disk and memory: another process may have
+  /// received other tokens for it, or logged the user in again. Must be called with exclusive
+  /// access to the account.
   ///
-  /// - Returns: What was removed.
+  /// - Returns: The removed account.
   private func remove(_ leaving: UserAccount) async throws(AccountError) -> UserAccount {
     let identity = leaving.identity
     let last = await newest(identity) ?? leaving
-    // On disk another account may be the current user by now.
+    // Another account may be the current user on disk now.
     let current = try await persister.updateCurrent { $0 == identity ? nil : $0 }
     if self.current?.identity == identity { didSetCurrent(current) }
     try await persister.delete(last)
-    drop(identity)
+    machine.remove(identity)
     return last
   }
 
   /// Logs all accounts out, the current user last.
   ///
-  /// - Parameter force: As for one account. Without it, the call changes nothing if any account has unsynced
-  ///   entries.
-  /// - Throws: As for one account; the accounts before it are logged out then.
+  /// - Parameter force: As for one account. Without it, the call changes nothing if any account has
+  ///   unsynced entries.
+  /// - Throws: As for one account; the accounts before it are then logged out.
   @discardableResult
   public func logOutAll(
     reason: LogoutReason = .unknown, force: Bool = false
   ) async throws -> [LogoutReport] {
     let last = current?.identity
     let order = accounts.map(\.identity).filter { $0 != last } + [last].compactMap(\.self)
-    for identity in order where held[identity]?.loginState != .loggingOut {
+    for identity in order where machine.account(identity)?.loginState != .loggingOut {
       _ = try await checkUnsynced(identity, force: force)
     }
     var reports: [LogoutReport] = []
-    for identity in order where held[identity] != nil && !leaving.contains(identity) {
+    for identity in order where machine.account(identity) != nil && !machine.isLeaving(identity) {
       reports.append(try await logOut(identity, reason: reason, force: force))
     }
     return reports
-  }
-
-  /// Ends a session on the server; the outcome changes nothing here.
-  func revoke(_ credentials: OAuthCredentials, reason: LogoutReason) async -> Bool? {
-    guard credentials.revocableToken != nil else { return nil }
-    let oauth = oauth
-    do {
-      return try await limited(to: options.revocationTimeLimit, "revoking the refresh token") {
-        try await oauth.revoke(credentials, reason: reason)
-      }
-    } catch {
-      CoreLogger.log.warning("the server was not told to end a refresh token", error: error)
-      return false
-    }
   }
 
   private func checkUnsynced(_ identity: UserAccountIdentity, force: Bool) async throws -> Int? {
@@ -270,7 +253,7 @@ extension UserAccountManager {
   }
 
   private func uncountable(_ identity: UserAccountIdentity, _ error: any Error) -> any Error {
-    // This one says it better.
+    // This error is more precise.
     if let error = error as? AccountError, error.code == .unsyncedRecords { return error }
     return AccountError(
       .unsyncedRecords,
@@ -285,7 +268,7 @@ extension UserAccountManager {
         + "the logout and lose them.", unsyncedRecords: count)
   }
 
-  /// Has the observers and keepers erase an account's data, each within its time.
+  /// Makes the observers and keepers erase an account's data, each within its time limit.
   private func eraseData(of account: UserAccount, _ reason: LogoutReason) async -> [any Error] {
     var failures: [any Error] = []
     do throws(AccountError) {
@@ -306,7 +289,7 @@ extension UserAccountManager {
     return failures
   }
 
-  /// Runs work that erases data, and returns why it failed.
+  /// Runs work that erases data, and returns its failure.
   private func failure(
     _ work: @escaping @Sendable () async throws -> Void
   ) async -> [any Error] {
@@ -317,15 +300,5 @@ extension UserAccountManager {
       CoreLogger.log.error("Not all data of an account could be erased.", error: error)
       return [error]
     }
-  }
-
-  /// Runs work of others for a bounded time. Work that does not end is cancelled and left behind.
-  private func limited<Result: Sendable>(
-    to limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Result
-  ) async throws -> Result {
-    guard let result = try await CoalescedTask(work).value(within: limit, by: clock) else {
-      throw AccountError(.observerTimedOut, "\(what) took longer than \(limit).")
-    }
-    return result
   }
 }

@@ -5,8 +5,8 @@ extension UserAccountManager {
   /// Fetches the user's profile from the server again and stores it (CO-73). A login does the same, a refresh
   /// of tokens does not.
   ///
-  /// - Throws: ``OAuthError`` `identityUnavailable`, `malformedResponse`, `serverUnavailable`, or what a
-  ///   refresh throws; ``TransportError`` if the server was not reached; ``AccountError``
+  /// - Throws: ``OAuthError`` `identityUnavailable`, `malformedResponse`, `serverUnavailable`, or
+  ///   the errors of a refresh; ``TransportError`` if the server was not reached; ``AccountError``
   ///   `unknownAccount`, `notLoggedIn`, `closed`, `writeFailed`, `busy`.
   @discardableResult
   public func refreshProfile(of identity: UserAccountIdentity) async throws -> UserAccount {
@@ -27,7 +27,7 @@ extension UserAccountManager {
     try await change(identity) { $0.customData[key] = value }
   }
 
-  /// Sets an attribute of the connected app in the kept profile, until the next fetch (CO-74).
+  /// Sets an attribute of the connected app in the stored profile, until the next fetch (CO-74).
   ///
   /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
   @discardableResult
@@ -41,7 +41,7 @@ extension UserAccountManager {
     }
   }
 
-  /// Sets a permission of the connected app in the kept profile, until the next fetch (CO-74).
+  /// Sets a permission of the connected app in the stored profile, until the next fetch (CO-74).
   ///
   /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
   @discardableResult
@@ -55,28 +55,30 @@ extension UserAccountManager {
     }
   }
 
-  /// The OpenID token of an account, from a refresh whose new tokens are kept as well (CO-55).
+  /// Returns the OpenID token of an account, from a refresh whose new tokens are stored as well
+  /// (CO-55).
   ///
-  /// - Returns: `nil` if the connected app has not the scope `openid`. The token is not kept, and
-  ///   its signature is not checked.
-  /// - Throws: What a refresh throws.
+  /// - Returns: `nil` if the connected app does not have the scope `openid`. The token is not
+  ///   stored, and its signature is not checked.
+  /// - Throws: The errors of a refresh.
   public func openIDToken(of identity: UserAccountIdentity) async throws -> String? {
     let account = try active(identity)
-    openIDTokens[identity] = nil
-    // A refresh that runs already brings one as well.
+    machine[identity].openIDToken = nil
+    // A refresh that is already running also returns one.
     _ = try await refreshedSession(of: identity, replacing: account.credentials.accessToken)
-    return openIDTokens.removeValue(forKey: identity)
+    defer { machine[identity].openIDToken = nil }
+    return machine[identity].openIDToken
   }
 
-  /// Changes an account on top of what is on disk now, and keeps it.
+  /// Applies a change to the account that is on disk now, and stores it.
   ///
-  /// - Parameter announces: Whether the change is an event.
+  /// - Parameter announces: Whether the change sends an event.
   @discardableResult
   func change(
     _ identity: UserAccountIdentity, announces: Bool = true,
     _ apply: @escaping @Sendable (inout UserAccount) -> Void
   ) async throws -> UserAccount {
-    guard held[identity] != nil else {
+    guard machine.account(identity) != nil else {
       throw AccountError(.unknownAccount, "There is no account \(identity). Log in.")
     }
     return try await persister.withExclusiveAccess(to: identity) {
@@ -89,18 +91,20 @@ extension UserAccountManager {
     _ apply: @Sendable (inout UserAccount) -> Void
   ) async throws(AccountError) -> UserAccount {
     try await saveUnsaved(identity)
-    // Another process may have refreshed or logged out since.
+    // Another process may have refreshed or logged out in the meantime.
     guard let now = try await takeOver(identity), now.loginState != .loggingOut else {
       throw AccountError(.unknownAccount, "Account \(identity) was logged out. Log in.")
     }
-    let change = unsaved[identity]
+    let change = machine.unsavedChange(of: identity)
     var account = now
     apply(&account)
     guard account != now else { return account }
     do throws(AccountError) {
       try await save(account)
     } catch {
-      if held[identity] == account { restore(now, change, insteadOf: identity) }
+      if machine.account(identity) == account {
+        machine.restore(now, change, insteadOf: identity)
+      }
       throw error
     }
     if announces {

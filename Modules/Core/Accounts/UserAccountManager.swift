@@ -4,44 +4,57 @@ import Synchronization
 
 /// The accounts of an installation, their tokens, and the current user.
 ///
-/// Only the manager has the tokens. Each change is on disk before it takes effect, and several processes may
-/// share one ``EncryptedAccountDirectory``. Only calls that name the current user depend on it.
+/// Only the manager has the tokens. Each change is on disk before it takes effect, and several
+/// processes may share one ``EncryptedAccountDirectory``. Only calls with "current" in their name
+/// depend on the current user.
 public actor UserAccountManager {
-  /// How the manager behaves.
+  /// The options of an account manager.
   public struct Options: Sendable {
     /// Whether a refused refresh token ends the account's session. Its data stays; the user has to
     /// log in again. Default: true.
     public var endsSessionWhenRefreshIsRefused: Bool
-    /// How long a logout waits for each of its observers. Default: 30 seconds.
+    /// The maximum time for which a logout waits for each of its observers. Default: 30 seconds.
     public var observerTimeLimit: Duration
-    /// How long a logout waits for the server to end the refresh token. Default: 10 seconds.
-    public var revocationTimeLimit: Duration
-    /// How long a request for tokens continues after a logout, another login or
-    /// ``UserAccountManager/close()`` abandoned it, because its response may have the only valid tokens.
+    /// The maximum time for which a logout waits for the server to revoke the refresh token.
     /// Default: 10 seconds.
+    public var revocationTimeLimit: Duration
+    /// The time for which a request for tokens continues after a logout, another login or
+    /// ``UserAccountManager/close()`` abandoned it, because its response may contain the only valid
+    /// tokens. Default: 10 seconds.
     public var exchangeTimeLimit: Duration = .seconds(10)
-    /// Whether users that only integrations use are refused at their login; it costs a request
-    /// (CO-53). Default: false.
+    /// Whether to refuse the login of users for integrations only, which costs a request (CO-53).
+    /// Default: false.
     public var refusesIntegrationUsers = false
     /// Whether a login is kept although the server returns only the ids of the user (CO-71). Default: false.
     public var keepsLoginWithoutProfile = false
     /// Whether this device is managed: an org may allow the login of some users only on managed devices
     /// (CO-18). Default: false.
     public var isManagedApp = false
-    /// The login servers, connected app and ways to log in that an organisation demands (CO-171); a managed device counts as
-    /// ``isManagedApp``. Default: none.
+    /// The login servers, connected app and ways to log in that an organization requires (CO-171);
+    /// a managed device counts as ``isManagedApp``. Default: none.
     public var managed: ManagedConfigurationFile?
-    /// Locks the app as the orgs of its users demand (CO-155). A lock serves one manager. Default: nothing.
+    /// The lock of the app, which follows the policies of its users' orgs (CO-155). A lock serves
+    /// one manager. Default: none.
     public var screenLock: ScreenLockManager?
-    /// Whether the app enforces the lock policies of orgs by itself. Without it and without ``screenLock``, the login of a user whose org
-    /// demands a lock is refused (CO-156). Default: false.
+    /// Whether the app enforces the lock policies of orgs itself. Without it and without
+    /// ``screenLock``, the login of a user whose org requires a lock is refused (CO-156). Default:
+    /// false.
     public var enforcesScreenLockItself = false
+    /// Decides what comes after a failed login or refresh (CO-41). Default: nothing; the caller gets the error.
+    public var errorHandlers: AuthenticationErrorHandlers?
+    /// Logs a user in when a request has no session (CO-9, CO-122). Default: none; such requests fail with `notAuthenticated`.
+    public var loginHandler: LoginHandler?
+    /// Whether logins by a user may begin here. A helper process that shares the accounts sets it to false: then they fail with
+    /// `interactionNotAllowed` (CO-193). Default: true.
+    public var isInteractive = true
     /// Additional members of token responses to store with the account (CO-19). Default: none.
     public var additionalTokenFields: [String] = []
     /// Additional parameters of every refresh (CO-19). Default: none.
     public var additionalRefreshParameters: [String: String] = [:]
+    /// The place at which the features in use are shown. Default: in the user agent of the process.
+    package var markers = FeatureMarkers.shared
 
-    /// Makes options.
+    /// Creates options.
     public init(
       endsSessionWhenRefreshIsRefused: Bool = true, observerTimeLimit: Duration = .seconds(30),
       revocationTimeLimit: Duration = .seconds(10)
@@ -53,58 +66,49 @@ public actor UserAccountManager {
   }
 
   let persister: any AccountPersister
-  /// Asks also after ``close()``; what does not have to uses ``service``.
+  /// The service for requests that continue after ``close()``; all other requests use ``service``.
   let oauth: OAuthService
   nonisolated let options: Options
   let clock: any Clock<Duration>
   let eventSource = EventSource<AccountEvent>()
   let loginSource = EventSource<LoginEvent>()
   let loginHosts: LoginHostStorage?
-  var held: [UserAccountIdentity: UserAccount] = [:] {
+  /// The accounts in memory.
+  var machine = AccountsMachine<CoalescedTask<UserAccount>>() {
     didSet {
-      let states = held.mapValues(\.loginState)
-      roster.withLock { $0 = states }
+      guard machine.version != oldValue.version else { return }
+      let accounts = machine.accounts
+      roster.withLock { $0 = accounts.mapValues(\.loginState) }
       let policies = lockPolicies
-      if policies != oldValue.compactMapValues(\.lockPolicy) {
+      if policies != oldValue.accounts.compactMapValues(\.lockPolicy) {
         options.screenLock?.usersDidChange(policies)
       }
+      showUsers()
     }
   }
-  /// The states of the accounts, for those who cannot wait.
+  /// The states of the accounts, for synchronous callers.
   nonisolated let roster = Mutex<[UserAccountIdentity: UserAccount.LoginState]>([:])
-  /// Accounts whose newest value is not on disk yet, with the number of the change that made it.
-  var unsaved: [UserAccountIdentity: Int] = [:]
-  /// Counts what happens to accounts and the current user here.
-  private var changes = 0
-  var refreshes: [UserAccountIdentity: CoalescedTask<UserAccount>] = [:]
   var observers: [any LogoutObserver] = []
-  /// What keeps data of accounts, by ``AccountDataKeeper/keeperId``.
+  /// The keepers of account data, by ``AccountDataKeeper/keeperId``.
   nonisolated let keepers = Mutex<[(id: String, keeper: any AccountDataKeeper)]>([])
-  /// What reports logins and refreshes to analytics.
+  /// The reporter of logins and refreshes to analytics.
   nonisolated let analyticsReporter = Mutex<(any AccountAnalyticsReporter)?>(nil)
-  /// The accounts that this process logs out now.
-  var leaving: Set<UserAccountIdentity> = []
-  /// How sessions without a refresh token are renewed.
-  var grants: [UserAccountIdentity: ServerGrant] = [:]
-  /// The OpenID tokens that refreshes brought last.
-  var openIDTokens: [UserAccountIdentity: String] = [:]
-  /// Origins that the caller confirmed for accounts that move.
-  var confirmedServers: [UserAccountIdentity: Set<String>] = [:]
+  /// The logins that requests wait for, by the user that has to log in.
+  var loginsOnDemand: [UserAccountIdentity?: CoalescedTask<UserAccount>] = [:]
   /// The login at work.
   var login: Task<UserAccount, any Error>?
   private var isClosed = false
-  private var currentIdentity: UserAccountIdentity?
-  private var unreadable: [UnreadableAccount] = []
 
-  /// Loads the accounts that `persister` holds; no network is used.
+  /// Loads the accounts of `persister`, without the network.
   ///
   /// - Parameter persister: The storage of the accounts.
-  /// - Parameter transport: Carries the calls for tokens and users; requests have one of their own.
+  /// - Parameter transport: The transport for the calls for tokens and users; other requests have
+  ///   their own.
   /// - Parameter userAgent: The user agent of these calls.
   /// - Parameter options: The settings of the manager.
-  /// - Parameter loginHosts: Where the current user's login server becomes the selected one.
-  ///   Default: nowhere.
-  /// - Parameter clock: Measures time limits and pauses.
+  /// - Parameter loginHosts: The list in which the current user's login server becomes the selected
+  ///   one. Default: none.
+  /// - Parameter clock: The clock for time limits and pauses.
   /// - Throws: ``AccountError`` `keyUnavailable`, `keyMissing` or `readFailed`.
   public init(
     persister: any AccountPersister, transport: any HTTPTransport,
@@ -119,27 +123,31 @@ public actor UserAccountManager {
     self.options = options
     self.clock = clock
     options.screenLock?.attach(to: self)
-    adopt(try await persister.fetchAll())
+    load(try await persister.fetchAll())
     options.screenLock?.usersDidChange(lockPolicies)
   }
 
-  /// What the orgs of the users demand, by user.
-  var lockPolicies: [UserAccountIdentity: LockPolicy] { held.compactMapValues(\.lockPolicy) }
+  /// The lock policies of the users' orgs, by user.
+  var lockPolicies: [UserAccountIdentity: LockPolicy] {
+    machine.accounts.compactMapValues(\.lockPolicy)
+  }
 
-  /// What locks the app; nil if nothing does.
+  /// The lock of the app; nil if the app is never locked.
   package nonisolated var screenLock: ScreenLockManager? { options.screenLock }
 
   /// Reads the accounts again, with the changes of other processes.
   ///
-  /// - Throws: ``AccountError``, as at the start; then the accounts stay as they were.
+  /// - Throws: ``AccountError``, as at the start; then the accounts do not change.
   public func reload() async throws(AccountError) {
     while true {
-      let before = changes
+      let before = machine.changes
       let stored = try await persister.fetchAll()
-      // What changed here since may be newer than what was read.
-      if changes == before { return adopt(stored) }
+      // A change in this process since then may be newer than the accounts that were read.
+      if machine.changes == before { return load(stored) }
     }
   }
+
+  private func load(_ stored: StoredAccounts) { machine.load(stored) }
 
   /// Ends refreshes, a login in progress, and event streams.
   ///
@@ -149,7 +157,7 @@ public actor UserAccountManager {
   public func close() async {
     isClosed = true
     cancelLogin()
-    let running = Array(refreshes.values)
+    let running = machine.allRefreshes
     for refresh in running { refresh.giveUp() }
     for refresh in running { await refresh.cancel() }
     if let login {
@@ -164,12 +172,16 @@ public actor UserAccountManager {
   // MARK: - Finding accounts
 
   /// All accounts, sorted by identity.
-  public var accounts: [UserAccount] { held.values.sorted { $0.identity < $1.identity } }
+  public var accounts: [UserAccount] {
+    machine.accounts.values.sorted { $0.identity < $1.identity }
+  }
 
-  /// The account of that user; `nil` if there is none.
-  public func account(for identity: UserAccountIdentity) -> UserAccount? { held[identity] }
+  /// Returns the account of a user; `nil` if it does not exist.
+  public func account(for identity: UserAccountIdentity) -> UserAccount? {
+    machine.account(identity)
+  }
 
-  /// The accounts of one org; both forms of its id will do.
+  /// Returns the accounts of one org, in either form of its id.
   public func accounts(inOrganization organizationId: String) -> [UserAccount] {
     accounts.filter {
       $0.identity
@@ -177,37 +189,37 @@ public actor UserAccountManager {
     }
   }
 
-  /// The accounts whose data is on that host.
+  /// Returns the accounts whose data is on a host.
   public func accounts(onInstanceHost host: String) -> [UserAccount] {
     accounts.filter { $0.credentials.instanceURL?.host()?.lowercased() == host.lowercased() }
   }
 
-  /// The accounts that logged in at that domain.
+  /// Returns the accounts that logged in at a domain.
   public func accounts(withLoginDomain domain: String) -> [UserAccount] {
     accounts.filter { $0.credentials.loginServer.domain.lowercased() == domain.lowercased() }
   }
 
-  /// The account files that could not be read, or not with their tokens, when the accounts were last
-  /// loaded.
-  public var unreadableAccounts: [UnreadableAccount] { unreadable }
+  /// The account files that could not be read, or whose tokens could not be read, when the accounts
+  /// were last loaded.
+  public var unreadableAccounts: [UnreadableAccount] { machine.unreadable }
 
-  /// The events of accounts from now on. Each call returns a separate stream, which buffers all events until
-  /// they are read, and ends with ``close()``.
-  public func events() -> some AsyncSequence<AccountEvent, Never> & Sendable {
+  /// Returns the events of accounts from now on. Each call returns a separate stream, which buffers
+  /// all events until they are read, and ends with ``close()``.
+  public nonisolated func events() -> some AsyncSequence<AccountEvent, Never> & Sendable {
     eventSource.stream()
   }
 
   // MARK: - The current user
 
   /// The current user's account; `nil` if there is none.
-  public var current: UserAccount? { currentIdentity.flatMap { held[$0] } }
+  public var current: UserAccount? { machine.current }
 
-  /// Creates an account the current user; `nil` means no current user. The selection survives restarts, also if
-  /// another process has switched since the accounts were read.
+  /// Makes an account the current user; `nil` means no current user. The selection survives
+  /// restarts, even if another process has changed it since the accounts were read.
   ///
   /// - Throws: ``AccountError`` `unknownAccount`, `writeFailed`, `busy`.
   public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
-    if let identity, held[identity] == nil {
+    if let identity, machine.account(identity) == nil {
       throw AccountError(.unknownAccount, "There is no account \(identity) to switch to. Log in.")
     }
     willSetCurrent(identity)
@@ -215,24 +227,23 @@ public actor UserAccountManager {
     didSetCurrent(identity)
   }
 
-  /// Announces another current user.
+  /// Announces a change of the current user.
   func willSetCurrent(_ identity: UserAccountIdentity?) {
-    guard identity != current?.identity, let account = identity.flatMap({ held[$0] }) else {
+    guard identity != current?.identity, let account = identity.flatMap({ machine.account($0) })
+    else {
       return
     }
     eventSource.send(.willBecomeCurrent(previous: current?.identity), account)
   }
 
-  /// Takes over who the current user is from now on, as the disk already says.
+  /// Changes the current user in memory, after the change on disk.
   ///
-  /// - Parameter choosesServer: Whether the user's login server becomes the chosen one. The site of a
-  ///   headless login shows no login page, so it is not one to choose (CO-81).
+  /// - Parameter choosesServer: Whether the user's login server becomes the chosen one. The site of
+  ///   a headless login has no login page, so it is not chosen (CO-81).
   func didSetCurrent(_ identity: UserAccountIdentity?, choosesServer: Bool = true) {
     let previous = current
-    guard identity != previous?.identity else { return }
-    changes += 1
-    currentIdentity = identity
-    if let account = identity.flatMap({ held[$0] }) {
+    guard machine.setCurrent(identity) else { return }
+    if let account = identity.flatMap({ machine.account($0) }) {
       if choosesServer { loginHosts?.follow(account.credentials.loginServer) }
       eventSource.send(.didBecomeCurrent(previous: previous?.identity), account)
     } else if let previous {
@@ -240,48 +251,9 @@ public actor UserAccountManager {
     }
   }
 
-  // MARK: - Sessions
+  // MARK: - The network
 
-  /// The account with the tokens that requests are to use now.
-  ///
-  /// - Throws: ``AccountError`` `unknownAccount` or `notLoggedIn`; what a refresh throws, if there
-  ///   is only a refresh token.
-  func session(of identity: UserAccountIdentity) async throws -> UserAccount {
-    _ = try active(identity)
-    if unsaved[identity] != nil {
-      try await persister.withExclusiveAccess(to: identity) {
-        try await self.saveUnsaved(identity)
-      }
-    }
-    // Only without an access token does it take a refresh.
-    return try await refreshedSession(of: identity, replacing: nil)
-  }
-
-  /// The account whose logout the task takes part in as an observer: its session is good until the observer returns.
-  @TaskLocal static var endingAccount: UserAccountIdentity?
-
-  /// The account if it has a session that requests may use.
-  func active(_ identity: UserAccountIdentity) throws(AccountError) -> UserAccount {
-    try checkOpen()
-    guard let account = held[identity] else {
-      throw AccountError(.unknownAccount, "There is no account \(identity). Log in.")
-    }
-    guard hasSession(account) else {
-      throw AccountError(.notLoggedIn, "\(account) has no session. Log in again.")
-    }
-    return account
-  }
-
-  /// Whether the task may use the session of an account.
-  func hasSession(_ account: UserAccount) -> Bool {
-    switch account.loginState {
-    case .loggedIn: true
-    case .loggingOut: Self.endingAccount == account.identity && leaving.contains(account.identity)
-    case .notLoggedIn: false
-    }
-  }
-
-  /// Asks servers for tokens and users, until ``close()``.
+  /// The service for requests about tokens and users, until ``close()``.
   var service: OAuthService {
     get throws(AccountError) {
       try checkOpen()
@@ -289,118 +261,7 @@ public actor UserAccountManager {
     }
   }
 
-  private func checkOpen() throws(AccountError) {
+  func checkOpen() throws(AccountError) {
     guard !isClosed else { throw AccountError(.closed, "The account manager was closed.") }
-  }
-
-  /// Keeps an account, on disk first.
-  ///
-  /// If the disk fails, the account is still kept in memory: tokens that the server has already exchanged
-  /// must not be lost. It is written before it is used next. To be called with exclusive access to the
-  /// account.
-  func save(_ account: UserAccount) async throws(AccountError) {
-    changes += 1
-    unsaved[account.identity] = changes
-    var shown = account
-    // Tokens may come while a logout waits for them, which goes on.
-    if held[account.identity]?.loginState == .loggingOut { shown.loginState = .loggingOut }
-    held[account.identity] = shown
-    try await write(account)
-  }
-
-  /// Writes what could not be written when it came, unless another process logged in or out since. To
-  /// be called with exclusive access to the account.
-  func saveUnsaved(_ identity: UserAccountIdentity) async throws(AccountError) {
-    let stored = try await persister.fetch(identity)
-    guard unsaved[identity] != nil, var account = held[identity] else { return }
-    guard let stored else {
-      drop(identity)
-      // The process that logged the user out knew an older one.
-      _ = await revoke(account.credentials, reason: .refreshTokenRotated)
-      return
-    }
-    guard stored.credentials.identifier == account.credentials.identifier,
-      stored.loginState != .loggingOut || leaving.contains(identity)
-    else {
-      return adopt(stored)
-    }
-    if account.loginState == .loggingOut { account.loginState = .loggedIn }
-    try await write(account)
-  }
-
-  /// The account with the tokens that the server granted last, as far as can be known: as it is on disk,
-  /// unless something newer waits here to be written or the disk cannot be read. `nil` if it is gone
-  /// there or nowhere. To be called with exclusive access to the account.
-  func newest(_ identity: UserAccountIdentity) async -> UserAccount? {
-    do throws(AccountError) {
-      let stored = try await persister.fetch(identity)
-      let here = unsaved[identity] == nil ? nil : held[identity]
-      guard let stored, let here else { return stored }
-      return stored.credentials.identifier == here.credentials.identifier ? here : stored
-    } catch {
-      CoreLogger.log.warning("account \(identity) on disk cannot be read", error: error)
-      return held[identity]
-    }
-  }
-
-  /// The account as it is on disk now, which this manager takes over, unless something newer waits
-  /// here to be written; `nil` if it is gone there or here. To be called with exclusive access to the
-  /// account.
-  func takeOver(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount? {
-    while let before = held[identity] {
-      let stored = try await persister.fetch(identity)
-      // What changed here since may be newer than what was read.
-      guard held[identity] == before else { continue }
-      if unsaved[identity] != nil { return before }
-      guard let stored else { return nil }
-      if stored.credentials.identifier == before.credentials.identifier,
-        stored.credentials.refreshToken == nil, before.credentials.refreshToken != nil
-      {
-        // The secret store is damaged; what is known here is still good, or the server says that it is
-        // not.
-        return before
-      }
-      guard before.loginState != .loggingOut else { return before }
-      held[identity] = stored
-      return stored
-    }
-    return nil
-  }
-
-  /// Writes the newest value of an account.
-  private func write(_ account: UserAccount) async throws(AccountError) {
-    let change = unsaved[account.identity]
-    try await persister.save(account)
-    if unsaved[account.identity] == change { unsaved[account.identity] = nil }
-  }
-
-  /// Takes an account away after a logout.
-  func drop(_ identity: UserAccountIdentity) {
-    changes += 1
-    held[identity] = nil
-    unsaved[identity] = nil
-    refreshes[identity] = nil
-    grants[identity] = nil
-    openIDTokens[identity] = nil
-    confirmedServers[identity] = nil
-  }
-
-  /// Takes over what another process wrote.
-  func adopt(_ account: UserAccount) {
-    changes += 1
-    held[account.identity] = account
-    unsaved[account.identity] = nil
-  }
-
-  private func adopt(_ stored: StoredAccounts) {
-    var next: [UserAccountIdentity: UserAccount] = [:]
-    for account in stored.accounts { next[account.identity] = account }
-    for (identity, account) in held
-    where unsaved[identity] != nil || leaving.contains(identity) {
-      next[identity] = account
-    }
-    held = next
-    currentIdentity = stored.current
-    unreadable = stored.unreadable
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// The pictures of the users, encrypted with the other data of each (CO-75).
+/// The pictures of the users, encrypted with each user's other data (CO-75).
 ///
 /// ```swift
 /// let pictures = UserPictures(accounts: accounts, stores: stores, transport: transport)
@@ -9,9 +9,9 @@ import SalesforceSDKCommon
 /// let bytes = try pictures.picture(of: account)
 /// ```
 ///
-/// A picture is removed by its user's logout, with the user's other key-value stores.
+/// A logout removes the user's picture, with the user's other key-value stores.
 public struct UserPictures: Sendable {
-  /// 4 MB: a larger picture is not kept.
+  /// The maximum size of a picture, 4 MB. A larger one is not stored.
   public static let maxBytes = 4 << 20
   private static let storeName = "photos"
   private static let key = "thumbnail"
@@ -29,23 +29,23 @@ public struct UserPictures: Sendable {
     self.transport = transport
   }
 
-  /// The picture that was fetched last, in the server's format; `nil` if there is none.
+  /// Returns the picture that was fetched last, in the server's format; `nil` if there is none.
   ///
   /// - Throws: ``EncryptionError``, as ``KeyValueEncryptedFileStore/readData(forKey:maxBytes:)``.
   public func picture(of account: UserAccount) throws(EncryptionError) -> [UInt8]? {
     try store(of: account).readData(forKey: Self.key, maxBytes: Self.maxBytes)
   }
 
-  /// Fetches the small picture that the profile names, and replaces the stored one. If the profile names no
+  /// Fetches the small picture of the profile, and replaces the stored one. If the profile has no
   /// picture, the stored one is removed.
   ///
-  /// The token goes with the request, so the address must be the account's or one of the platform, which the
-  /// identity service of the account's own server named.
+  /// The request contains the token. So the address must be the account's or one of the platform,
+  /// from the response of the account's own identity service.
   ///
   /// - Returns: The picture.
-  /// - Throws: What ``RestClient/send(_:)`` throws; ``EncryptionError``; ``AccountError`` `unknownAccount`
-  ///   if the user is not here, `illegalState` if the user is being logged out. Then the former picture
-  ///   stays, or goes with the logout.
+  /// - Throws: The errors of ``RestClient/send(_:)``; ``EncryptionError``; ``AccountError``
+  ///   `unknownAccount` if the account does not exist, `illegalState` if the user is being logged
+  ///   out. Then the former picture remains until the logout.
   @discardableResult
   public func refresh(of identity: UserAccountIdentity) async throws -> [UInt8]? {
     let account = try await account(identity)
@@ -64,19 +64,20 @@ public struct UserPictures: Sendable {
     do {
       _ = try await self.account(identity)
     } catch {
-      // A logout that began since may have removed the stores before this one was created again.
+      // A logout that has begun since may have removed the stores before this one was created
+      // again.
       try stores.removeStore(named: Self.storeName, for: account)
       throw error
     }
     return response.body
   }
 
-  /// From now on, fetches a user's picture after a login, a token refresh, or a fetch of the profile. If a
-  /// picture cannot be fetched, the error is logged and the stored picture stays.
+  /// Fetches a user's picture after each login, token refresh and fetch of the profile. If a
+  /// picture cannot be fetched, the error is logged and the stored picture remains.
   ///
   /// Returns when the manager is closed, or the task is cancelled.
   public func follow() async {
-    for await event in await accounts.events() {
+    for await event in accounts.events() {
       switch event.kind {
       case .didLogIn, .didRefreshToken: break
       case .didChangeProfile where event.changes.contains(.profile): break

@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 
 /// The identity service's information about a user (CO-72).
 ///
-/// The whole response is in ``raw``. The properties read from it and treat a missing member, `null` and a
-/// member of another type alike.
+/// The whole response is in ``raw``. The properties read from it; a missing member, `null` and a
+/// member of another type have the same result.
 public struct UserProfile: Sendable, Equatable {
   /// The user name.
   public var username: String
@@ -15,7 +15,7 @@ public struct UserProfile: Sendable, Equatable {
   /// The whole response; an empty object if there was none.
   public var raw: JSONObject
 
-  /// Makes a profile.
+  /// Creates a profile.
   public init(
     username: String, displayName: String? = nil, email: String? = nil, raw: JSONObject = [:]
   ) {
@@ -25,8 +25,8 @@ public struct UserProfile: Sendable, Equatable {
     self.raw = raw
   }
 
-  /// Reads a response of the identity service or of the userinfo endpoint, which name some members
-  /// differently.
+  /// Parses a response of the identity service or of the userinfo endpoint, which use different
+  /// names for some members.
   init(response json: JSONSlice) {
     var raw = JSONObject()
     for (key, value) in json.members { raw[key] = value.value }
@@ -80,13 +80,13 @@ public struct UserProfile: Sendable, Equatable {
   public var locale: String? { text("locale") }
   /// The offset from UTC in milliseconds, positive to the east; -1 if the server did not send it.
   public var utcOffset: Int64 { raw["utcOffset"]?.int64 ?? -1 }
-  /// When the user was last changed; `nil` if the text is no date.
+  /// The time of the last change of the user; `nil` if it is not a date.
   public var lastModified: SalesforceDate? {
     text("last_modified_date").flatMap { SalesforceDate.parse($0) }
   }
   /// The user's last status text.
   public var statusBody: String? { raw["status"]?["body"]?.string }
-  /// When the user last said something.
+  /// The time of the user's last status text.
   public var statusCreated: SalesforceDate? {
     raw["status"]?["created_date"]?.string.flatMap { SalesforceDate.parse($0) }
   }
@@ -95,7 +95,8 @@ public struct UserProfile: Sendable, Equatable {
   /// The small picture.
   public var thumbnailURL: URL? { url(raw["photos"]?["thumbnail"]) }
 
-  /// The address of a resource, such as `rest` or `sobjects`, with the API version inserted.
+  /// Returns the address of a resource, such as `rest` or `sobjects`, with the API version
+  /// inserted.
   ///
   /// - Parameter version: Such as `66.0`; a `v` before it is dropped.
   public func resourceURL(_ name: String, version: String) -> URL? {
@@ -107,7 +108,7 @@ public struct UserProfile: Sendable, Equatable {
 
   /// Whether the org has a policy for this app on devices.
   public var hasMobilePolicy: Bool { raw["mobile_policy"].map { !$0.isNull } ?? false }
-  /// Minutes until the app locks itself; 0 for never.
+  /// The number of minutes until the app locks itself; 0 for never.
   public var screenLockMinutes: Int64 {
     raw["mobile_policy"]?["screen_lock"].flatMap(Self.number) ?? 0
   }
@@ -119,7 +120,7 @@ public struct UserProfile: Sendable, Equatable {
       ?? []
   }
 
-  /// Some servers write numbers as texts.
+  /// Parses a number, which some servers write as a text.
   private static func number(_ value: JSONValue) -> Int64? {
     value.int64 ?? value.string.flatMap { Int64($0) }
   }
@@ -136,14 +137,14 @@ public struct UserProfile: Sendable, Equatable {
     set { raw["custom_permissions"] = newValue.map { .object($0) } }
   }
 
-  /// Whether the org lets the user log in on managed devices alone.
+  /// Whether the org allows the user's login only on managed devices.
   var mustBeManaged: Bool {
     let value = customPermissions?["must_be_managed_app"]
     return value?.bool == true || value?.string?.lowercased() == "true"
   }
 }
 
-/// Nothing: the profile is personal data.
+/// The description is empty, because the profile is personal data.
 extension UserProfile: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   public var description: String { "profile" }
   public var debugDescription: String { description }

@@ -3,10 +3,11 @@ import HTTPTypes
 public import SalesforceAnalytics
 public import SalesforceSDKCommon
 
-/// Sends events in the form of `AILTNTransform` to the platform's AILTN service, with the session of one account
-/// (CA-42).
+/// A publisher that sends events in the form of `AILTNTransform` to the platform's AILTN service,
+/// with the session of one account (CA-42).
 ///
-/// An expired token is refreshed as for every request. A failure is one line in the log, and never a login.
+/// An expired token is refreshed as for every request. A failure is logged and never leads to a
+/// login.
 public struct AILTNPublisher: EventPublisher {
   private let client: @Sendable () async -> RestClient?
 

@@ -1,8 +1,8 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// What receives the logins and refreshes of accounts for analytics: the manager of their events, which registers
-/// itself when it is made.
+/// A receiver of the logins and refreshes of accounts for analytics: the manager of their events,
+/// which registers itself when it is made.
 package protocol AccountAnalyticsReporter: Sendable {
   /// A user logged in, for the first time or again; the account is on disk.
   ///

@@ -19,7 +19,7 @@ struct AnalyticsOptOut: Sendable {
   /// Whether events are stored and sent. Default: true.
   var isEnabled: Bool { preferences[Self.enabledKey]?.bool ?? true }
 
-  /// Notes the program's decision.
+  /// Stores the program's decision.
   func set(_ isEnabled: Bool) throws(PreferencesError) {
     try preferences.update { settings in
       settings[Self.enabledKey] = .bool(isEnabled)
@@ -27,7 +27,7 @@ struct AnalyticsOptOut: Sendable {
     }
   }
 
-  /// Takes over what the org says at a login.
+  /// Applies the org's decision in the profile of a login.
   func apply(_ profile: UserProfile) throws(PreferencesError) {
     let flag = profile.customAttributes?[Self.enabledKey].flatMap(AnalyticsFlag.read)
     guard flag != nil || preferences[Self.isByOrgKey] != nil else { return }

@@ -1,41 +1,46 @@
 import SalesforceAnalytics
 import SalesforceSDKCommon
 
-/// How a ``SalesforceAnalyticsManager`` behaves.
+/// The options of a ``SalesforceAnalyticsManager``.
 public struct AnalyticsOptions: Sendable {
-  /// When stored events are published (CA-40).
+  /// The times at which stored events are published (CA-40).
   public enum PublishMode: Sendable, Hashable {
-    /// Those of the current user when the program calls ``SalesforceAnalyticsManager/didEnterBackground()``.
+    /// Publishes events of the current user when the program calls
+    /// ``SalesforceAnalyticsManager/didEnterBackground()``.
     case background
-    /// Those of all accounts with a session, each time this long has passed, while
+    /// Publishes events of all accounts with a session at this interval, while
     /// ``SalesforceAnalyticsManager/run()`` runs.
     case periodic(Duration)
-    /// When the program calls ``SalesforceAnalyticsManager/publish(for:)``.
+    /// Publishes when the program calls ``SalesforceAnalyticsManager/publish(for:)``.
     case manual
     /// Never.
     case disabled
   }
 
-  /// The app's name in analytics; a blank one is not taken, the former name stays. Default: the name of the
-  /// executable.
+  /// The app's name in analytics; a blank name is ignored, and the former name stays. Default: the
+  /// name of the executable.
   public var appName: String {
     didSet { if appName.trimmed.isEmpty { appName = oldValue } }
   }
-  /// When events are published. Default: every 8 hours.
+  /// The times of publication. Default: every 8 hours.
   public var publishMode: PublishMode
-  /// How long ``SalesforceAnalyticsManager/close()`` waits for the last publication. Default: 5 seconds.
+  /// The time that ``SalesforceAnalyticsManager/close()`` waits for the last publication. Default:
+  /// 5 seconds.
   public var shutdownTimeLimit: Duration
   /// The number of events that each account stores at most. Default: 1,000.
   public var maxEvents: Int
   /// Whether the events of the SDK itself are stored. Default: true.
   public var storesSDKEvents: Bool
-  /// Whether the app switches analytics off, as by `SFDCAnalyticsDisabled` in a boot or managed configuration.
-  /// Default: what the environment says under that name.
+  /// Whether the app switches analytics off, as by `SFDCAnalyticsDisabled` in a boot or managed
+  /// configuration. Default: the value of that variable in the environment.
   public var isDisabled: Bool
   /// Measures the time between publications and the limit of the last one. Default: the continuous clock.
   public var clock: any Clock<Duration> & Sendable
 
-  /// Takes the defaults, which stand at each property.
+  /// The place at which analytics are shown to be on. Default: the user agent of the process.
+  package var markers = FeatureMarkers.shared
+
+  /// Creates options. Each property documents its default.
   public init(
     publishMode: PublishMode = .periodic(.seconds(8 * 3_600)),
     clock: any Clock<Duration> & Sendable = ContinuousClock()
@@ -49,7 +54,7 @@ public struct AnalyticsOptions: Sendable {
     self.clock = clock
   }
 
-  /// Takes over what a boot configuration says under `SFDCAnalyticsDisabled`.
+  /// Applies the value of `SFDCAnalyticsDisabled` in a boot configuration.
   public mutating func apply(_ configuration: BootConfiguration) {
     if let isDisabled = configuration.raw[EventStoreManager.disabledKey].flatMap(AnalyticsFlag.read)
     {

@@ -9,7 +9,7 @@ extension SalesforceAnalyticsManager {
     for manager in known(of: identity).values { await manager.store.close() }
   }
 
-  /// Lets managers of a user be made again.
+  /// Allows creating managers of a user again.
   fileprivate func release(_ identity: UserAccountIdentity) {
     let known = known(of: identity).keys
     managers.withLock { managers in for folder in known { managers[folder] = nil } }
@@ -35,7 +35,7 @@ extension SalesforceAnalyticsManager {
       }
       AccountDisk.removeFolderIfEmpty(folders.folder(of: identity))
     }
-    // Also if a file could not be removed: without its key it is nothing.
+    // Also if a file could not be removed, because it cannot be decrypted without its key.
     try keys.eraseKeys(of: identity)
     try removal.get()
   }

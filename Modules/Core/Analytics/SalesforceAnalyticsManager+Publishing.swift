@@ -3,7 +3,8 @@ import SalesforceSDKCommon
 
 // When stored events are published (CA-40).
 extension SalesforceAnalyticsManager {
-  /// Publishes the events of a user that are stored, in every mode but ``AnalyticsOptions/PublishMode/disabled``.
+  /// Publishes the stored events of a user, in every mode except
+  /// ``AnalyticsOptions/PublishMode/disabled``.
   @discardableResult
   public func publish(for account: UserAccount) async -> PublicationReport {
     guard options.publishMode != .disabled, let manager = manager(for: account) else {
@@ -12,8 +13,8 @@ extension SalesforceAnalyticsManager {
     return await manager.publishAllEvents()
   }
 
-  /// The program goes to the background: in the mode ``AnalyticsOptions/PublishMode/background``, publishes the
-  /// events of the current user.
+  /// Call this when the program enters the background. Publishes the events of the current user in
+  /// the mode ``AnalyticsOptions/PublishMode/background``.
   public func didEnterBackground() async {
     guard options.publishMode == .background, let account = await accounts()?.current else {
       return
@@ -28,8 +29,8 @@ extension SalesforceAnalyticsManager {
     while (try? await options.clock.sleep(for: interval)) != nil { await publishAll() }
   }
 
-  /// Publishes what is stored for the last time, within ``AnalyticsOptions/shutdownTimeLimit``, in the modes that
-  /// publish by themselves. Call it before the accounts are closed.
+  /// Publishes stored events for the last time, within ``AnalyticsOptions/shutdownTimeLimit``, in
+  /// the modes that publish automatically. Call it before you close the accounts.
   public func close() async {
     switch options.publishMode {
     case .manual, .disabled: return

@@ -11,7 +11,7 @@ extension SalesforceAnalyticsManager: EventStore {
     await add(event, to: manager)
   }
 
-  /// The event store of one user.
+  /// Returns the event store of one user.
   public func scoped(to owner: EventOwner) -> any EventStore {
     UserEventStore(analytics: self, owner: owner)
   }
@@ -41,6 +41,17 @@ extension SalesforceAnalyticsManager: AccountAnalyticsReporter {
         "numUsers": .integer(Int64(users)), "numLoginServers": .integer(Int64(loginServers.count)),
         "loginServers": .array(loginServers.map { .string($0) }),
       ])
+    await reportManagedConfiguration(of: account)
+  }
+
+  /// Stores which keys a managed device has, without their values (CO-171).
+  private func reportManagedConfiguration(of account: UserAccount) async {
+    guard let file = accounts()?.options.managed, let managed = try? file.current,
+      managed.isManaged
+    else { return }
+    await createAndStoreEvent(
+      name: "mdmConfiguration", account: account, className: "ManagedConfigurationFile",
+      attributes: managed.eventAttributes)
   }
 
   package func didRefreshToken(of account: UserAccount) async {

@@ -13,14 +13,14 @@ import Synchronization
 ///   root: root, encryption: encryption, options: SmartStoreOptions(events: analytics), accounts: accounts)
 /// ```
 ///
-/// As an event store it stores the events of stores and syncs with the user whose data they are about, and other events
-/// with the current user. From when it is made, logins and refreshes are events, and a logout removes the events of the
-/// user, who can never be published afterwards.
+/// As an event store, it stores the events of stores and syncs with the user whose data they
+/// concern, and other events with the current user. From its creation on, it records logins and
+/// refreshes as events. A logout removes the user's events, so they are never published afterwards.
 ///
 /// No event names a user, an org, an instance, a soup or a record, except that the event of a login lists the login
 /// servers.
 public final class SalesforceAnalyticsManager: Sendable {
-  /// How the manager behaves.
+  /// The options of the manager.
   public let options: AnalyticsOptions
 
   let folders: UserFolders
@@ -33,14 +33,16 @@ public final class SalesforceAnalyticsManager: Sendable {
 
   static let folderName = "event_stores"
 
-  /// Makes the manager and registers it with the accounts. Nothing is read or created yet.
+  /// Creates the manager and registers it with the accounts. No file is read or created yet.
   ///
   /// - Parameters:
-  ///   - folders: Where the events of users lie, in a folder `event_stores` of each.
-  ///   - keys: Brings the keys with the label ``KeyLabel/eventStore``, of the app and of each user.
-  ///   - accounts: Whose logins and refreshes are events, and whose logouts remove events.
-  ///   - transport: Carries the publications.
-  ///   - userAgent: What publications say of the program, and what events say of app and device.
+  ///   - folders: The folders of users; each gets a folder `event_stores`.
+  ///   - keys: Provides the keys with the label ``KeyLabel/eventStore``, of the app and of each
+  ///     user.
+  ///   - accounts: The accounts whose logins and refreshes are events, and whose logouts remove
+  ///     events.
+  ///   - transport: Sends the publications.
+  ///   - userAgent: Describes the program in publications, and app and device in events.
   public init(
     folders: UserFolders, keys: any EncryptionKeyProvider, accounts: UserAccountManager,
     transport: any HTTPTransport, userAgent: UserAgent = UserAgent(),
@@ -58,17 +60,20 @@ public final class SalesforceAnalyticsManager: Sendable {
 
   // MARK: Managers
 
-  /// The events of a user in one community. The same object as long as the user is logged in.
+  /// Returns the events of a user in one community. Returns the same object while the user is
+  /// logged in.
   ///
-  /// - Returns: nil if the account has no session, or its key cannot be had; the log says why.
+  /// - Returns: nil if the account has no session or its key is unavailable; the log has the
+  ///   reason.
   public func manager(for account: UserAccount) -> AnalyticsManager? {
     manager(
       for: account.identity, in: folders.communityFolder(of: account), account.credentials.clientId)
   }
 
-  /// The events of the app without a user. They have no publisher until the program adds one.
+  /// Returns the events of the app without a user. They have no publisher until the program adds
+  /// one.
   ///
-  /// - Returns: nil if the key cannot be had; the log says why.
+  /// - Returns: nil if the key is unavailable; the log has the reason.
   public func unauthenticatedManager() -> AnalyticsManager? {
     let folder = folders.root
     if let known = managers.withLock({ $0[folder] }) { return known }
@@ -158,7 +163,7 @@ public final class SalesforceAnalyticsManager: Sendable {
   /// Sets whether the events of a user are stored and sent; the choice stays until the user logs out. At each login the
   /// custom attribute `ailtn_enabled` of the connected app overrides it, if the org has set one.
   ///
-  /// Events that are stored already stay, and are not sent before it is switched on again.
+  /// Stored events stay, and are not sent until logging is enabled again.
   ///
   /// - Throws: ``AccountError`` `notLoggedIn` if the account has no session; `PreferencesError`.
   public func setLoggingEnabled(_ isEnabled: Bool, for account: UserAccount) async throws {
@@ -175,23 +180,25 @@ public final class SalesforceAnalyticsManager: Sendable {
     mark(isEnabled)
   }
 
-  /// Notes in the user agent whether analytics are on.
+  /// Shows in the user agent whether analytics are on.
   private func mark(_ isEnabled: Bool) {
     if isEnabled, !options.isDisabled {
-      FeatureMarkers.shared.register("AI")
+      options.markers.register("AI")
     } else {
-      FeatureMarkers.shared.unregister("AI")
+      options.markers.unregister("AI")
     }
   }
 
   // MARK: Events
 
-  /// Builds an event of the program or the SDK and stores it: an interaction by the system, whose page is the class.
-  /// Nothing happens if there is no such user, the user opted out, or the SDK's events are off.
+  /// Builds and stores an event of the program or the SDK: an interaction with the origin `system`,
+  /// with the class as its page. Nothing happens if there is no such user, the user opted out, or
+  /// the SDK's events are off.
   ///
   /// - Parameters:
-  ///   - account: Whose event it is. Default: the current user's.
-  ///   - attributes: `startTime` and `endTime` in milliseconds since 1970 are the times of the event, too.
+  ///   - account: The user that the event belongs to. Default: the current user.
+  ///   - attributes: `startTime` and `endTime`, in milliseconds since 1970, also set the times of
+  ///     the event.
   public func createAndStoreEvent(
     name: String, account: UserAccount? = nil, className: String, attributes: JSONObject = [:]
   ) async {

@@ -1,7 +1,7 @@
 import Foundation
 public import SalesforceSDKCommon
 
-/// The configuration of an app before the first login: `bootconfig.json` (CO-2).
+/// The configuration of an app before the first login: `bootconfig.json` or `bootconfig.plist` (CO-2).
 public struct BootConfiguration: Sendable, Equatable {
   /// The connected app, with its scopes.
   public let app: ConnectedApp
@@ -17,20 +17,46 @@ public struct BootConfiguration: Sendable, Equatable {
   public let unauthenticatedStartPage: String?
   /// Whether a hybrid app shows its cached pages when there is no network. Default: true.
   public let attemptsOfflineLoad: Bool
-  /// The whole document, for developers to look at.
+  /// The whole document, for display to developers.
   public let raw: JSONObject
 
-  /// Reads a JSON document.
+  /// Reads a JSON document or a property list.
   ///
-  /// - Throws: ``BootConfigurationError`` `unreadable` if it is not a JSON object; as ``init(_:)``.
-  public init(parsing document: [UInt8]) throws(BootConfigurationError) {
-    guard let json = try? JSONSlice(parsing: document), let object = json.value.object else {
-      throw BootConfigurationError(.unreadable, "The boot configuration is not a JSON object.")
+  /// A variable of the environment takes the place of the document's key (BX-104):
+  ///
+  /// | variable | key |
+  /// | --- | --- |
+  /// | `SALESFORCE_CONSUMER_KEY` | `remoteAccessConsumerKey` |
+  /// | `SALESFORCE_REDIRECT_URI` | `oauthRedirectURI` |
+  /// | `SALESFORCE_SCOPES` | `oauthScopes`, separated by spaces |
+  ///
+  /// - Parameter environment: The environment; blank variables do not count. Default: empty, so
+  ///   that the document alone counts.
+  /// - Throws: ``BootConfigurationError`` `unreadable` if the document is neither a JSON object nor
+  ///   a property list with a dictionary; as ``init(_:)``.
+  public init(
+    parsing document: [UInt8], environment: [String: String] = [:]
+  ) throws(BootConfigurationError) {
+    let json = (try? JSONSlice(parsing: document))?.value.object
+    guard var members = json ?? PropertyList.members(document) else {
+      throw BootConfigurationError(
+        .unreadable,
+        "The boot configuration is neither a JSON object nor a property list. Correct the file.")
     }
-    try self.init(object)
+    for (variable, key) in Self.variables {
+      guard let text = environment[variable]?.trimmed, !text.isEmpty else { continue }
+      let words = text.split(separator: " ").map { JSONValue.string(String($0)) }
+      members[key] = key == "oauthScopes" ? .array(words) : .string(text)
+    }
+    try self.init(members)
   }
 
-  /// Takes the members of the document. Texts are trimmed; one that is blank counts as missing.
+  private static let variables = [
+    ("SALESFORCE_CONSUMER_KEY", "remoteAccessConsumerKey"),
+    ("SALESFORCE_REDIRECT_URI", "oauthRedirectURI"), ("SALESFORCE_SCOPES", "oauthScopes"),
+  ]
+
+  /// Reads the members of the document. Texts are trimmed; a blank text counts as missing.
   ///
   /// - Throws: ``BootConfigurationError`` `noConsumerKey` or `noRedirectURI`; for a hybrid app
   ///   `invalidStartPage` or `invalidUnauthenticatedStartPage`.
@@ -108,13 +134,13 @@ public struct BootConfigurationError: FieldforceError {
     public static let noRedirectURI = Code(kind: .noRedirectURI)
     /// The start page of a hybrid app is missing or an absolute address.
     public static let invalidStartPage = Code(kind: .invalidStartPage)
-    /// The start page before a login is missing or no absolute address.
+    /// The start page before a login is missing or not an absolute address.
     public static let invalidUnauthenticatedStartPage = Code(
       kind: .invalidUnauthenticatedStartPage)
 
     public var description: String { kind.rawValue }
 
-    /// The number of CO-2, where it has one.
+    /// The error number of CO-2, if it defines one.
     public var number: Int? {
       switch kind {
       case .noConsumerKey: 966
@@ -128,7 +154,7 @@ public struct BootConfigurationError: FieldforceError {
   public let code: Code
   /// The error and its remedy.
   public let message: String
-  /// Where it was made.
+  /// The line that detected the failure.
   public let location: SourceLocation
 
   /// The domain of such errors in the platform's libraries.

@@ -10,10 +10,12 @@
     public static let variable = "SALESFORCE_TEST_CREDS"
     /// The argument of the process before the document itself.
     public static let argument = "-creds"
+    /// No such file is longer: 1 MiB.
+    private static let maxBytes = 1 << 20
 
     /// The connected app.
     public let app: ConnectedApp
-    /// Where the user logged in.
+    /// The server where the user logged in.
     public let server: LoginServer
     /// The server that holds the org's data.
     public let instance: LoginServer
@@ -54,8 +56,8 @@
       username = text("username") ?? ""
     }
 
-    /// The credentials that an argument of the process holds or, without that, the environment names;
-    /// `nil` if neither does, so that live tests can be skipped.
+    /// Reads the credentials from an argument of the process or, without one, from the file that
+    /// the environment names; `nil` if there is neither, so that live tests can be skipped.
     ///
     /// - Throws: ``OAuthError`` `invalidCredentials` if the argument or the file cannot be used.
     public static func load(
@@ -71,10 +73,11 @@
         return try TestCredentials(parsing: Array(arguments[place + 1].utf8))
       }
       guard let path = environment[variable], !path.isEmpty else { return nil }
-      guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
+      let file = DurableFile(URL(filePath: path))
+      guard let bytes = (try? file.read(maxBytes: maxBytes)) ?? nil else {
         throw OAuthError(.invalidCredentials, "\(path), which \(variable) names, cannot be read.")
       }
-      return try TestCredentials(parsing: Array(bytes))
+      return try TestCredentials(parsing: bytes)
     }
   }
 
@@ -87,24 +90,23 @@
     public var customMirror: Mirror { Mirror(self, children: ["instance": instance]) }
   }
 
-  extension UserAccountManager {
+  extension LoginMethod {
     /// Creates an account from test credentials, with one refresh.
     ///
-    /// - Throws: What a refresh throws; then there is no account.
-    @discardableResult
-    public func logIn(with test: TestCredentials) async throws -> UserAccount {
+    /// The login throws the errors of a refresh; then no account is created.
+    public static func testCredentials(_ test: TestCredentials) -> LoginMethod {
       var credentials = OAuthCredentials(
         clientId: test.app.clientId, redirectURI: test.app.redirectURI, loginServer: test.server,
         usesHybridGrants: false, refreshToken: test.refreshToken, instanceURL: test.instance.url,
         identityURL: test.identityURL)
       credentials.communityURL = test.communityURL
       credentials.scopes = test.app.scopes.sorted()
-      return try await asLogin(.unknown, at: test.server) { [credentials] in
-        let response = try await self.service.refresh(credentials)
-        return try await self.enter(
+      return LoginMethod(.unknown, to: test.server) { [credentials] accounts, makesCurrent in
+        let response = try await accounts.service.refresh(credentials)
+        return try await accounts.enter(
           UserAccount(
             identity: test.identity, credentials: credentials.merging(response),
-            profile: UserProfile(username: test.username)), makesCurrent: true)
+            profile: UserProfile(username: test.username)), makesCurrent: makesCurrent)
       }
     }
   }

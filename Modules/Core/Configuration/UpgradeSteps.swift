@@ -1,8 +1,8 @@
 public import SalesforceSDKCommon
 
-/// Work that runs once when the program's data is of an older version (CO-20).
+/// Work that runs once if the program's data is from an older version (CO-20).
 public struct UpgradeSteps: Sendable {
-  /// One step: from versions before `version`, do `work`. It may run again after a crash.
+  /// A step that upgrades data from versions before `version`. It may run again after a crash.
   public struct Step: Sendable {
     let version: String
     let work: @Sendable () async throws -> Void
@@ -10,19 +10,19 @@ public struct UpgradeSteps: Sendable {
     /// Creates a step.
     ///
     /// - Parameter version: The first version that does not need the step, such as `2.1.0`.
-    /// - Parameter work: Called once a run, and kept as long as the step.
+    /// - Parameter work: Called at most once per run, and retained by the step.
     public init(before version: String, _ work: @escaping @Sendable () async throws -> Void) {
       self.version = version
       self.work = work
     }
   }
 
-  /// Where the version is noted that ran last.
+  /// The preferences key of the version that ran last.
   public static let key = "com.salesforce.mobilesdk.salesforcesdkmanager.version"
 
   private let steps: [Step]
 
-  /// Takes the steps, which run in order of their versions.
+  /// Creates a list of steps, which run in the order of their versions.
   public init(_ steps: [Step]) {
     self.steps = steps.sorted { Self.isOlder($0.version, $1.version) }
   }

@@ -68,7 +68,7 @@ public struct MultipartBody: Sendable, Equatable {
 }
 
 extension RestRequest {
-  /// Makes `form` the request's body.
+  /// Sets `form` as the request's body.
   public mutating func setBody(_ form: MultipartBody) {
     body = nil
     upload = form.body

@@ -7,7 +7,7 @@ import SalesforceSDKCommon
 ///
 /// A part is resumed only if the server names the same version of the same resource.
 final class PartialDownload: Sendable {
-  /// What the bytes are a part of.
+  /// The version of the file that the bytes belong to.
   struct Origin: Equatable {
     /// The SHA-256 of account and address, so that the address itself is not kept.
     var resource: String
@@ -21,7 +21,7 @@ final class PartialDownload: Sendable {
   /// Held for as long as the download, so that no other download writes the same file.
   private let lock: FileLock
 
-  /// Takes the place of a download.
+  /// Locks the partial file of a destination, so that no other download writes it.
   ///
   /// - Throws: ``RestError`` `busyFile` or `unwritableFile`.
   init(to destination: URL) throws(RestError) {
@@ -34,7 +34,7 @@ final class PartialDownload: Sendable {
         throw FileFailure("taken", part.path, errno: EBUSY)
       }
       self.lock = lock
-      // What another user put there is neither gone on with nor written to.
+      // A file of another user is neither resumed nor written to.
       _ = try OpenFile.appending(part)
     } catch {
       throw RestError(download: error)
@@ -76,7 +76,7 @@ final class PartialDownload: Sendable {
     }
   }
 
-  /// Goes on behind the bytes that are here.
+  /// Resumes after the stored bytes.
   func goOn() throws(RestError) -> OpenFile {
     do throws(FileFailure) {
       return try OpenFile.appending(part)
@@ -109,7 +109,7 @@ final class PartialDownload: Sendable {
 }
 
 extension RestError {
-  /// What a refused step of work on a downloaded file means.
+  /// The error for a failed step of work on a downloaded file.
   init(download failure: FileFailure, fileID: String = #fileID, line: Int = #line) {
     self.init(
       failure.errno == EBUSY ? .busyFile : .unwritableFile, "\(failure).", cause: failure,

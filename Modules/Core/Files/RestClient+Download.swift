@@ -5,13 +5,13 @@ import Synchronization
 
 /// The result of a download.
 public struct RestDownload: Sendable, Hashable {
-  /// Where it is.
+  /// The location of the file.
   public let url: URL
-  /// How large the file is.
+  /// The size of the file in bytes.
   public let bytes: Int64
   /// The number of these bytes that an earlier, interrupted download had stored.
   public let resumedFrom: Int64
-  /// The server's word for the kind of data.
+  /// The content type that the server sent.
   public let contentType: String?
 }
 
@@ -19,15 +19,16 @@ extension RestClient {
   /// 16 GB: more than any file of the platform.
   public static let defaultMaxDownloadBytes: Int64 = 16 << 30
 
-  /// Downloads the response to `request` into a file. The file appears, or is replaced, when it is
-  /// complete; memory holds a small part of it at a time.
+  /// Downloads the response to `request` into a file. The file is created or replaced when the
+  /// download is complete; only a small part is in memory at a time.
   ///
-  /// An interrupted download leaves `NAME.part` and `NAME.part.json` in the same folder. The next download to
-  /// the same path resumes there if the server supports `Range` and still has the same version; otherwise it
-  /// starts over. Within one call the policy of the client does the same. If a server sends less of the rest
-  /// than was requested, the request is repeated. The file is not encrypted.
+  /// An interrupted download leaves `NAME.part` and `NAME.part.json` in the same folder. The next
+  /// download to the same path resumes there if the server supports `Range` and still has the same
+  /// version; otherwise it starts over. Within one call, retries by the client's policy resume in
+  /// the same way. If a server sends less of the rest than was requested, the rest is requested
+  /// again. The file is not encrypted.
   ///
-  /// - Parameter resumes: Whether to resume what is there. Default: true.
+  /// - Parameter resumes: Whether to resume an interrupted download. Default: true.
   /// - Parameter maxBytes: A longer response is refused as soon as that is known. Default: 16 GB.
   /// - Parameter progress: Receives the progress of the download.
   /// - Throws: As ``send(_:)``; ``RestError`` `busyFile`, `unwritableFile`, `tooLarge`, and
@@ -71,10 +72,11 @@ extension RestClient {
         case .other: state = nil
         }
       } catch let error as RestError where error.code == .server(416) && state != nil {
-        // What is here is not a part of what the server has.
+        // The stored part does not belong to the server's version.
         state = nil
       } catch let error as RestError where error.code.isInterruption {
-        // The bytes that arrived are worth another attempt; without any, sending has tried enough.
+        // Another attempt is made only if this one has received new bytes: `stream` has already
+        // retried an attempt without any.
         let now = try partial.state(of: resource)
         guard let now, now.bytes > (state?.bytes ?? 0) else { throw error }
         state = now
@@ -115,10 +117,10 @@ private struct DownloadStep: Sendable {
     return request
   }
 
-  /// What one response brought.
+  /// The result of one response.
   enum Arrival: Sendable {
     case whole(RestDownload)
-    /// Some of what was missing.
+    /// A part of the missing bytes.
     case part
     /// The response cannot be appended to the stored bytes.
     case other
@@ -201,10 +203,11 @@ private struct ContentRange {
 }
 
 extension RestStream {
-  /// Which bytes a partial response holds.
+  /// The range of bytes in a partial response.
   fileprivate var range: ContentRange? { headers[.contentRange].flatMap { ContentRange($0) } }
 
-  /// What the bytes are a part of; `nil` if the server cannot resume them later.
+  /// The version of the file that the bytes belong to; `nil` if the server cannot resume them
+  /// later.
   fileprivate func origin(of resource: String) -> PartialDownload.Origin? {
     guard headers[.acceptRanges]?.lowercased() == "bytes",
       (headers[.contentEncoding] ?? "identity").lowercased() == "identity"

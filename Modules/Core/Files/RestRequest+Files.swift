@@ -3,10 +3,10 @@ import SalesforceSDKCommon
 
 /// A picture or another form of a file that the server creates.
 public struct FileRendition: Sendable, Hashable {
-  /// The word that is sent.
+  /// The value that is sent.
   public let rawValue: String
 
-  /// Names a form that is not listed here.
+  /// Creates a form that is not listed here.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// The file as a PDF.
@@ -91,7 +91,7 @@ extension RestRequest {
 
   /// A rendition of a file, as bytes; 404 if the server has none, or not yet.
   ///
-  /// - Parameter page: Of a form with several pages.
+  /// - Parameter page: The page, for a form with several pages.
   /// - Throws: ``RestError`` `invalidRequest` if the id or the form's name is empty, the version below 1
   ///   or the page negative.
   public static func fileRendition(
@@ -109,7 +109,8 @@ extension RestRequest {
       communityId, apiVersion)
   }
 
-  /// The bytes of a file; ``RestClient/download(_:to:resumes:maxBytes:progress:)`` puts them on disk.
+  /// The bytes of a file; ``RestClient/download(_:to:resumes:maxBytes:progress:)`` writes them to
+  /// disk.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if the id is empty or the version below 1.
   public static func fileContents(
@@ -156,7 +157,7 @@ extension RestRequest {
     return .delete(object: "ContentDocumentLink", id: shareId, apiVersion: apiVersion)
   }
 
-  /// Makes a new file of the token's user. The response, 201, describes it.
+  /// Creates a file owned by the token's user. The response, 201, describes it.
   ///
   /// - Parameter title: Default: the name.
   /// - Parameter mimeType: Default: `application/octet-stream`.
@@ -226,7 +227,7 @@ extension RestRequest {
       "/files/users/\(user)\(filter)", query: [try pageItem(page)], communityId, apiVersion)
   }
 
-  /// A request below `/connect`, in a community or outside.
+  /// Creates a request below `/connect`, for a community or without one.
   private static func connect(
     _ path: String, method: HTTPRequest.Method = .get, query: [RestQueryItem?] = [],
     _ communityId: String?, _ apiVersion: String?

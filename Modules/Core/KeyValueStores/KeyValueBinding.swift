@@ -7,9 +7,10 @@ protocol StoreRemembering {
   func records(_ label: KeyLabel, of user: UserAccountIdentity?) -> StoreRecords?
 }
 
-/// Whose a key-value store is and how it is called, with the keys for it.
+/// The owner and name of a key-value store, with its keys.
 struct KeyValueBinding: Sendable {
-  /// What the version file is bound to; none for a store that was opened by its folder alone.
+  /// The owner and name that the version file is bound to; none for a store that was opened by its
+  /// folder only.
   let parts: [String]
   /// Encrypts the version file.
   let key: EncryptionKey
@@ -26,8 +27,8 @@ struct KeyValueBinding: Sendable {
   }
 
   /// - Parameters:
-  ///   - scope: The parts that tell owners apart; none for the app.
-  ///   - user: Whose key is used; nil for the app's.
+  ///   - scope: The ids that identify the owner; empty for the app.
+  ///   - user: The user whose key is used; nil for the app's key.
   init(
     name: String, scope: [String], user: UserAccountIdentity?, keys: any EncryptionKeyProvider
   ) throws(EncryptionError) {
@@ -40,10 +41,11 @@ struct KeyValueBinding: Sendable {
     records = (keys as? any StoreRemembering)?.records(.keyValueStores, of: user)
   }
 
-  /// What is authenticated.
+  /// The authenticated data.
   var context: [UInt8] { parts.isEmpty ? [] : StoreRecords.context(of: parts) }
 
-  /// Tells a version file of another owner or name from one of another key.
+  /// Returns a mark that distinguishes a version file of another owner or name from one of another
+  /// key.
   func mark(salt: [UInt8]) -> [UInt8] {
     Array(
       Digests.sha256(Array("fieldforce key-value binding".utf8) + salt + context)
@@ -61,7 +63,7 @@ struct KeyValueBinding: Sendable {
     }
   }
 
-  /// Has the secret store remember a store. What cannot be noted now is at the next opening.
+  /// Records a store in the secret store. If that fails, the next opening records it.
   func remember(_ id: [UInt8]) {
     do throws(SecretStoreError) {
       try records?.remember(
@@ -72,7 +74,7 @@ struct KeyValueBinding: Sendable {
     }
   }
 
-  /// What opening throws for files of another store.
+  /// The error of opening the files of another store.
   func foreign(_ path: String) -> EncryptionError {
     EncryptionError(
       .foreignStore,

@@ -4,10 +4,11 @@ import Synchronization
 
 /// A store of values of any size, each in its own encrypted file (CO-150, SS-241).
 ///
-/// A change that returned is on disk. After a crash at any time, each value is either the old or the new one.
-/// Values are written and read as streams, so they can have any size. The names of the files reveal nothing
-/// about the keys; their number and sizes are visible. Any number of tasks and processes may use a store at
-/// once: of two that write one key, the later one wins, and a reader keeps what it began to read.
+/// A change is on disk when its call returns. After a crash at any time, each value is either the
+/// old or the new one. Values are written and read as streams, so they can have any size. The names
+/// of the files reveal nothing about the keys; their number and sizes are visible. Any number of
+/// tasks and processes may use a store at once: if two of them write one key, the later one wins,
+/// and a reader finishes reading the value that it started with.
 ///
 /// ```swift
 /// let store = try stores.store(named: "drafts", for: account)
@@ -15,8 +16,8 @@ import Synchronization
 /// let text = try store.readValue(forKey: "greeting")
 /// ```
 ///
-/// Errors are ``EncryptionError``. A value that cannot be read is an error and stays as it is. After the
-/// folder was removed everything is absent, and saving throws `removed`.
+/// Errors are ``EncryptionError``. A value that cannot be read is an error and stays as it is.
+/// After the folder was removed, all values are absent, and saving throws `removed`.
 public final class KeyValueEncryptedFileStore: Sendable {
   /// The store's folder.
   public let url: URL
@@ -30,7 +31,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   private let folder: KeyValueFolder
   private let binding: KeyValueBinding
 
-  /// Opens the store in a folder, and makes it if there is none.
+  /// Opens the store in a folder, and creates it if there is none.
   ///
   /// The store is bound to its folder's content alone. Stores of ``KeyValueStores`` are bound to their owner and
   /// name.
@@ -59,7 +60,8 @@ public final class KeyValueEncryptedFileStore: Sendable {
   ) throws(EncryptionError) -> KeyValueFormat {
     let known = try binding.known()
     let found = try folder.mapping { () throws(FileFailure) in
-      try folder.versionFile.read(limit: 4096)
+      try DurableFile.checkFolder(folder.url.path)
+      return try folder.versionFile.read(limit: 4096)
     }
     if let found { return try form(found, in: folder, binding, known: known) }
     let names = try folder.names()
@@ -75,7 +77,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
     }
     let (form, bytes) = try KeyValueFormat.make(binding)
     let isOurs = try folder.mapping { () throws(FileFailure) in
-      try DurableFile.makeFolder(folder.url.path)
+      try DurableFile.makeOwnFolder(folder.url.path)
       return try folder.versionFile.create(bytes)
     }
     // Another process may have been faster: then its store is the one.
@@ -163,7 +165,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   /// Stores the bytes of `pieces` as they arrive. The former value stays until the last piece has arrived.
   ///
-  /// - Throws: As ``saveValue(_:forKey:)``; what `pieces` throws passes through.
+  /// - Throws: As ``saveValue(_:forKey:)``; errors of `pieces` are rethrown.
   public func saveStream<Pieces: AsyncSequence>(
     _ pieces: Pieces, forKey key: String
   ) async throws where Pieces.Element == [UInt8] {
@@ -193,7 +195,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   // MARK: - Reading
 
-  /// A value as text; `nil` if there is none.
+  /// Returns a value as text; `nil` if there is none.
   ///
   /// - Throws: ``EncryptionError`` `emptyKey`, `decryptionFailed`, `truncated`, `notText`, `inputOutput`.
   public func readValue(forKey key: String) throws(EncryptionError) -> String? {
@@ -204,7 +206,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
     return text
   }
 
-  /// A value's bytes; `nil` if there is none.
+  /// Returns a value's bytes; `nil` if there is none.
   ///
   /// - Parameter maxBytes: A larger value is refused; read it as a stream. Default: 256 MB.
   /// - Throws: As ``readValue(forKey:)``; `tooLarge`.
@@ -224,8 +226,8 @@ public final class KeyValueEncryptedFileStore: Sendable {
     return bytes
   }
 
-  /// A value as a stream; `nil` if there is none. The stream has the current value, even if another one is
-  /// saved later.
+  /// Returns a value as a stream; `nil` if there is none. The stream has the current value, even if
+  /// another one is saved later.
   ///
   /// - Throws: ``EncryptionError`` `emptyKey` or `inputOutput`.
   public func readStream(forKey key: String) throws(EncryptionError) -> StoredValue? {
@@ -252,8 +254,8 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   // MARK: - Listing
 
-  /// All keys, in no particular order. A key whose file cannot be read is skipped and logged; its value can
-  /// still be read with the key.
+  /// Returns all keys, in no particular order. A key whose file cannot be read is skipped and
+  /// logged; its value can still be read with the key.
   ///
   /// - Throws: ``EncryptionError`` `notListed` for a store of version 1; `inputOutput`.
   public func allKeys() throws(EncryptionError) -> [String] {
@@ -273,19 +275,19 @@ public final class KeyValueEncryptedFileStore: Sendable {
     return keys
   }
 
-  /// The number of values, without those of unreadable keys.
+  /// Returns the number of values, without those of unreadable keys.
   ///
   /// - Throws: As ``allKeys()``.
   public func count() throws(EncryptionError) -> Int {
     storeVersion == 1 ? try valueNames().count : try allKeys().count
   }
 
-  /// Whether there is no value.
+  /// Whether the store has no values.
   ///
   /// - Throws: As ``allKeys()``.
   public func isEmpty() throws(EncryptionError) -> Bool { try valueNames().isEmpty }
 
-  /// What the names of values begin with.
+  /// The prefix of the file names of values.
   private func valueNames() throws(EncryptionError) -> [String] {
     let names = try folder.names()
     guard storeVersion > 1 else { return names.filter { Hex.decode($0)?.count == 32 } }

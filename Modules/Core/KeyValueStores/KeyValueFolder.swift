@@ -50,7 +50,7 @@ struct KeyValueFolder: Sendable {
     }
   }
 
-  /// Gives a finished draft its name; from then on it is the content.
+  /// Renames a finished draft, which then becomes the content.
   func keep(_ draft: Draft) throws(EncryptionError) {
     do throws(FileFailure) {
       try draft.file.sync()

@@ -39,7 +39,7 @@ struct KeyValueFormat: Sendable {
   /// Encrypts values and keys.
   let contentKey: EncryptionKey
   private let nameKey: SymmetricKey?
-  /// Tells stores apart, and stays when the key changes.
+  /// The identifier of the store, which does not change with the key.
   let id: [UInt8]
 
   /// A store of version 1.
@@ -111,7 +111,7 @@ struct KeyValueFormat: Sendable {
   /// The name of the file that holds a value.
   func valueFile(_ name: String) -> String { version == 1 ? name : name + Self.valueEnd }
 
-  /// What a value, or a key, is bound to.
+  /// The context that a value or a key is bound to.
   func context(_ file: String) -> [UInt8] { Array(file.utf8) }
 
   private static func wrap(

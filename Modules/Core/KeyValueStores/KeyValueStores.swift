@@ -9,8 +9,8 @@ import Synchronization
 /// let drafts = try stores.store(named: "drafts", for: account)
 /// ```
 ///
-/// All callers get the same object for a store that is open. A logout of a user removes the user's stores
-/// in every community, also those that no object was made for.
+/// All callers get the same object for an open store. A logout removes the user's stores in every
+/// community, including stores that were never opened.
 public final class KeyValueStores: Sendable {
   private let folders: UserFolders
   private let mayKeepData: @Sendable (UserAccountIdentity) throws(EncryptionError) -> Bool
@@ -50,12 +50,12 @@ public final class KeyValueStores: Sendable {
 
   // MARK: - Stores of a user
 
-  /// The store of that user and community; it is created if it does not exist.
+  /// Returns the store of that user and community; it is created if it does not exist.
   ///
   /// - Parameter name: 1 to 96 letters, digits and `_`.
-  /// - Throws: ``EncryptionError`` `invalidStoreName`; `accountsMissing`; `removed` if the account is not
-  ///   here, or is being logged out; what the key provider throws;
-  ///   as ``KeyValueEncryptedFileStore/init(at:key:)``.
+  /// - Throws: ``EncryptionError`` `invalidStoreName`; `accountsMissing`; `removed` if the account
+  ///   is not logged in or is being logged out; the errors of the key provider; as
+  ///   ``KeyValueEncryptedFileStore/init(at:key:)``.
   public func store(
     named name: String, for account: UserAccount
   ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
@@ -83,7 +83,7 @@ public final class KeyValueStores: Sendable {
     }
   }
 
-  /// The names of a user's stores, sorted.
+  /// Returns the names of a user's stores, sorted.
   ///
   /// - Throws: ``EncryptionError`` `inputOutput`.
   public func storeNames(for account: UserAccount) throws(EncryptionError) -> [String] {
@@ -121,7 +121,7 @@ public final class KeyValueStores: Sendable {
 
   // MARK: - Stores of the app
 
-  /// A store without an owner; it is created if there is none.
+  /// Returns a store without an owner; it is created if there is none.
   ///
   /// - Throws: As ``store(named:for:)``.
   public func globalStore(
@@ -130,7 +130,7 @@ public final class KeyValueStores: Sendable {
     try store(name, in: globalPlace, scope: [], user: nil)
   }
 
-  /// The names of the app's stores, sorted.
+  /// Returns the names of the app's stores, sorted.
   ///
   /// - Throws: ``EncryptionError`` `inputOutput`.
   public func globalStoreNames() throws(EncryptionError) -> [String] { try names(in: globalPlace) }

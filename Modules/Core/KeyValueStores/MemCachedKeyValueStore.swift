@@ -2,12 +2,12 @@ import Synchronization
 
 /// A key-value store that keeps recently used values in memory, up to a size (SS-241).
 ///
-/// A value is written to disk before it is cached. A value that another process saves is read only after the
-/// cached one was evicted. Values larger than the cache are not cached.
+/// A value is written to disk before it is cached. If another process saves a value, this store
+/// returns the cached one until it is evicted. Values larger than the cache are not cached.
 public final class MemCachedKeyValueStore: Sendable {
-  /// The store below.
+  /// The underlying store.
   public let store: KeyValueEncryptedFileStore
-  /// The most bytes kept in memory.
+  /// The maximum number of bytes in memory.
   public let maxBytes: Int
   /// The size that each entry adds to its key and value, so that many small entries count, too.
   public static let entryBytes = 64
@@ -59,9 +59,9 @@ public final class MemCachedKeyValueStore: Sendable {
 
   private let state = Mutex(State())
 
-  /// Puts a cache before a store.
+  /// Creates a cache for a store.
   ///
-  /// - Parameter maxBytes: Default: 4 MB.
+  /// - Parameter maxBytes: The maximum size of the cached values. Default: 4 MB.
   public init(_ store: KeyValueEncryptedFileStore, maxBytes: Int = 4 << 20) {
     self.store = store
     self.maxBytes = maxBytes
@@ -86,7 +86,7 @@ public final class MemCachedKeyValueStore: Sendable {
     remember(bytes, key, since: change)
   }
 
-  /// A value as text; `nil` if there is none.
+  /// Returns a value as text; `nil` if there is none.
   ///
   /// - Throws: As ``KeyValueEncryptedFileStore/readValue(forKey:)``.
   public func readValue(forKey key: String) throws(EncryptionError) -> String? {
@@ -97,7 +97,7 @@ public final class MemCachedKeyValueStore: Sendable {
     return text
   }
 
-  /// A value's bytes; `nil` if there is none.
+  /// Returns a value's bytes; `nil` if there is none.
   ///
   /// - Throws: As ``KeyValueEncryptedFileStore/readData(forKey:maxBytes:)``.
   public func readData(forKey key: String) throws(EncryptionError) -> [UInt8]? {
@@ -129,7 +129,7 @@ public final class MemCachedKeyValueStore: Sendable {
     try store.removeAll()
   }
 
-  /// Empties the memory; the store keeps all.
+  /// Empties the cache. The store keeps all values.
   public func removeCached() {
     state.withLock { state in
       let changes = state.changes + 1

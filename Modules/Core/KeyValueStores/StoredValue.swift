@@ -2,19 +2,19 @@ import SalesforceSDKCommon
 
 /// A value of a key-value store, decrypted piece by piece. One task reads it, once.
 ///
-/// Only the end of the value shows that it is complete: a reader that receives an error has to discard all
-/// pieces.
+/// The value is verified as complete only at its end: a reader that receives an error has to
+/// discard all pieces.
 public struct StoredValue: AsyncSequence, Sendable {
   public typealias Element = [UInt8]
   let file: OpenFile
   let key: EncryptionKey
   let context: [UInt8]
 
-  /// Opens the pieces one after the other.
+  /// Decrypts the pieces one after the other.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     var reader: Reader
 
-    /// The next piece; `nil` at the end of the value.
+    /// Returns the next piece; `nil` at the end of the value.
     ///
     /// - Throws: ``EncryptionError`` `decryptionFailed`, `truncated`, `unknownFormat` or `inputOutput`;
     ///   `CancellationError`.

@@ -43,7 +43,7 @@ private enum StreamForm {
 /// try file.write(stream.finish())
 /// ```
 ///
-/// Before ``finish()`` the encrypted bytes are not a complete stream; a reader notices.
+/// Without the bytes of ``finish()``, the stream is incomplete, which a reader detects.
 public struct EncryptStream: Sendable {
   private let key: SymmetricKey
   private let chunkSize: Int
@@ -67,7 +67,7 @@ public struct EncryptStream: Sendable {
 
   /// Encrypts the next bytes and returns the encrypted bytes that are ready, which may be none.
   ///
-  /// - Throws: ``EncryptionError`` `inputOutput` if encrypting fails, which the cipher does for no input.
+  /// - Throws: ``EncryptionError`` `inputOutput` if encrypting fails, which happens for no input.
   public mutating func update(
     _ plain: some Collection<UInt8>
   ) throws(EncryptionError) -> [UInt8] {
@@ -109,13 +109,13 @@ public struct EncryptStream: Sendable {
 
 /// Decryption of a stream in constant memory, however its bytes are cut into pieces (CO-147).
 ///
-/// It returns the encrypted content in order. Only when ``finish()`` has returned is it certain that nothing
-/// is missing at the end.
+/// It returns the decrypted content in order. The content is verified as complete only when
+/// ``finish()`` has returned.
 public struct DecryptStream: Sendable {
   private enum Form: Sendable {
     case unread
     case chunks(SymmetricKey, size: Int)
-    /// Chunks of 512 bytes, each with a nonce of its own and bound to nothing.
+    /// Chunks of 512 bytes, each with its own nonce and not bound to a position.
     case legacy
   }
 
@@ -138,9 +138,9 @@ public struct DecryptStream: Sendable {
     self.form = form
   }
 
-  /// Begins to read a stream in the platform's older form: chunks of 512 bytes, each encrypted for itself.
-  /// Chunks that are missing at its end or in another order are not noticed; new streams are never
-  /// written like this.
+  /// Begins to read a stream in the platform's older form: chunks of 512 bytes, each encrypted
+  /// separately. Missing chunks at the end, and chunks in another order, are not detected; new
+  /// streams are never written in this form.
   public static func legacy(key: EncryptionKey) -> DecryptStream {
     DecryptStream(key: key, context: [], form: .legacy)
   }

@@ -2,8 +2,8 @@ public import SalesforceSDKCommon
 
 /// An error of a key, or of data that could not be encrypted, decrypted, stored or found.
 ///
-/// Nothing is ever deleted or replaced because it cannot be read: each cause has its code, and the data
-/// stays as it is.
+/// Unreadable data is never deleted or replaced: each cause has its code, and the data stays as it
+/// is.
 public struct EncryptionError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -18,16 +18,16 @@ public struct EncryptionError: FieldforceError {
     public static let noEncryptionKey = Code(kind: .noEncryptionKey)
     /// The secret store is locked. Unlock it, then retry.
     public static let keyLocked = Code(kind: .keyLocked)
-    /// There is data, and its key is gone. Restore the keys from a backup.
+    /// Data exists, but its key is missing. Restore the keys from a backup.
     public static let keyMissing = Code(kind: .keyMissing)
-    /// A key is there and cannot be read. Restore the keys from a backup.
+    /// A key exists but cannot be read. Restore the keys from a backup.
     public static let keyDamaged = Code(kind: .keyDamaged)
-    /// The data was encrypted with another key. Give that one.
+    /// The data was encrypted with another key. Pass that key.
     public static let wrongKey = Code(kind: .wrongKey)
     /// The data was changed, or belongs to another key or location.
     public static let decryptionFailed = Code(kind: .decryptionFailed)
-    /// The files of a store belong to another account or to a store of another name, or are not those that the
-    /// secret store knows. Put the right files in their place, or remove the store.
+    /// The files of a store belong to another account or store name, or do not match the record in
+    /// the secret store. Put the right files in place, or remove the store.
     public static let foreignStore = Code(kind: .foreignStore)
     /// The data ends too early.
     public static let truncated = Code(kind: .truncated)
@@ -58,11 +58,12 @@ public struct EncryptionError: FieldforceError {
 
   /// The kind of the error.
   public let code: Code
-  /// What failed, on what, and the remedy; never a key, the name of a value or a part of one.
+  /// The failure, its subject and the remedy; never a key, the name of a value or a part of a
+  /// value.
   public let message: String
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
-  /// Where it was made.
+  /// The line that detected the failure.
   public let location: SourceLocation
 
   /// Creates an error; providers of keys throw these.
@@ -81,7 +82,7 @@ public struct EncryptionError: FieldforceError {
 }
 
 extension EncryptionError {
-  /// What an error of the secret store means for a key.
+  /// The error of a key for an error of the secret store.
   init(_ error: SecretStoreError, fileID: String = #fileID, line: Int = #line) {
     let code: Code =
       switch error.code {
@@ -94,7 +95,7 @@ extension EncryptionError {
     self.init(code, error.message, cause: error, fileID: fileID, line: line)
   }
 
-  /// What a refused step of work on a file means.
+  /// The error for a failed step of work on a file.
   init(_ failure: FileFailure, fileID: String = #fileID, line: Int = #line) {
     self.init(
       failure.isDiskFull ? .diskFull : .inputOutput, "\(failure).", cause: failure, fileID: fileID,

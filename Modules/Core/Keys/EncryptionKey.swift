@@ -9,7 +9,7 @@ public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, Custo
 
   let key: SymmetricKey
 
-  /// Takes a key's bytes; `nil` if they are not exactly ``size``.
+  /// Creates a key from its bytes; `nil` if their number is not ``size``.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
     key = SymmetricKey(data: bytes)
@@ -17,13 +17,13 @@ public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, Custo
 
   init(_ key: SymmetricKey) { self.key = key }
 
-  /// A new key from the system's random generator.
+  /// Returns a new key from the system's random generator.
   public static func random() -> EncryptionKey { EncryptionKey(SymmetricKey(size: .bits256)) }
 
-  /// The bytes, to keep them somewhere safe.
+  /// The key's bytes. Store them only in a safe location.
   public var bytes: [UInt8] { key.withUnsafeBytes { Array($0) } }
 
-  /// A key for one use, which tells nothing of this one.
+  /// A derived key for one use, which reveals nothing about this key.
   func derived(for use: String, salt: [UInt8] = []) -> EncryptionKey {
     EncryptionKey(
       HKDF<SHA256>.deriveKey(
@@ -38,7 +38,8 @@ public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, Custo
 
 /// A source of keys by label: ``KeyGenerator``, or a hardware module or key service of the program (CO-149).
 public protocol EncryptionKeyProvider: Sendable {
-  /// The key of that label; the same in every run for as long as there is data encrypted with it.
+  /// Returns the key of a label. It has to be the same in every run as long as data is encrypted
+  /// with it.
   ///
   /// - Throws: ``EncryptionError`` `keyLocked`, `keyMissing`, `keyDamaged`, `wrongKey` or
   ///   `inputOutput`. A key that cannot be read is never replaced.
@@ -46,8 +47,8 @@ public protocol EncryptionKeyProvider: Sendable {
 
   /// The key of that label for the data of one user.
   ///
-  /// Default: the key of the label, which then is that of all users. A key for each user makes a logout erase
-  /// what a copy of the user's files holds.
+  /// Default: the key of the label, which all users then share. With a key for each user, a logout
+  /// also makes copies of the user's files unreadable.
   ///
   /// - Throws: As ``encryptionKey(_:)``.
   func encryptionKey(
@@ -72,10 +73,10 @@ extension EncryptionKeyProvider {
 
 /// The purpose of a key: each kind of data has its own key (CO-144).
 public struct KeyLabel: Sendable, Hashable, CustomStringConvertible {
-  /// The form of the key in the secret store.
+  /// The name of the key in the secret store.
   public let rawValue: String
 
-  /// Makes a label of your own.
+  /// Creates a label of your own.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
   /// Accounts.

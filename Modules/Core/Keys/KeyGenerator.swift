@@ -12,14 +12,14 @@ import Synchronization
 /// let key = try keys.encryptionKey(.keyValueStores)
 /// ```
 public final class KeyGenerator: EncryptionKeyProvider {
-  /// Comes before each label in the secret store.
+  /// The prefix of each label in the secret store.
   public static let servicePrefix = "com.salesforce.keystore."
 
   private let secrets: any SecretStore
   private let makeKey: @Sendable () -> EncryptionKey
   private let known = Mutex<[KeyLabel: EncryptionKey]>([:])
 
-  /// Keeps keys in `secrets`.
+  /// Creates a generator that stores its keys in `secrets`.
   public convenience init(_ secrets: any SecretStore) {
     self.init(secrets) { .random() }
   }
@@ -30,7 +30,7 @@ public final class KeyGenerator: EncryptionKeyProvider {
     self.makeKey = makeKey
   }
 
-  /// The protection of the keys against a thief of the files.
+  /// The protection of the keys against theft of the files.
   public var protection: SecretProtection { secrets.protection }
 
   public func encryptionKey(_ label: KeyLabel) throws(EncryptionError) -> EncryptionKey {
@@ -43,7 +43,7 @@ public final class KeyGenerator: EncryptionKeyProvider {
     }
   }
 
-  /// A key that is made when it is first needed, and deleted by the user's logout.
+  /// Returns a user's key, which is created on first use and deleted by the user's logout.
   public func encryptionKey(
     _ label: KeyLabel, of user: UserAccountIdentity
   ) throws(EncryptionError) -> EncryptionKey {

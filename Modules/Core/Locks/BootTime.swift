@@ -1,23 +1,24 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// A moment on the clock that counts from the start of the device: it goes on while the device sleeps, and no one can set it.
+/// A time on the clock that counts from the start of the device. The clock continues while the
+/// device sleeps, and users cannot set it.
 public struct BootTime: Sendable, Equatable {
-  /// Which start of the device it counts from.
+  /// The id of the device start that the time counts from.
   public let boot: String
   /// The time since then.
   public let elapsed: Duration
 
-  /// Names a moment.
+  /// Creates a time.
   public init(boot: String, elapsed: Duration) {
     self.boot = boot
     self.elapsed = elapsed
   }
 
-  /// This moment.
+  /// The current time.
   public static var now: BootTime { BootTime(boot: currentBoot, elapsed: sinceBoot) }
 
-  /// The time since an earlier moment; nil if the device was started in between.
+  /// Returns the time since an earlier moment; nil if the device was started in between.
   public func since(_ earlier: BootTime) -> Duration? {
     boot == earlier.boot ? elapsed - earlier.elapsed : nil
   }

@@ -1,35 +1,37 @@
 import Synchronization
 
-/// A way to prove that the person at the device is its owner (CO-156): a passcode, the system's own login, biometrics.
+/// A way to authenticate the owner of the device (CO-156): a passcode, the system's login,
+/// biometrics.
 ///
 /// | conformance | proves | use it |
 /// | --- | --- | --- |
 /// | ``PasscodeAuthenticator`` | a passcode of this app's own | where the system has nothing to offer |
 /// | ``ScriptedDeviceAuthenticator`` | nothing | in tests |
 public protocol DeviceAuthenticator: Sendable {
-  /// Whether it can authenticate, or can be prepared to during the first authentication. Logins of users whose org
-  /// demands a lock are refused without it.
+  /// Whether authentication is possible, if necessary after a setup during the first
+  /// authentication. If false, logins of users whose org requires a lock are refused.
   var isAvailable: Bool { get async }
 
-  /// Returns when the person has proved to be the owner.
+  /// Authenticates the owner, and returns on success.
   ///
-  /// - Parameter policy: What the orgs of all users demand together.
+  /// - Parameter policy: The combined policy of all users.
   /// - Throws: ``LockError`` `unavailable`, `refused`, `cancelled`, `tooManyFailures`, `tooEarly`, `storageFailed`;
   ///   `CancellationError`.
   func authenticate(for policy: LockPolicy) async throws
 
-  /// Forgets what the person may have forgotten. The person has logged in as the only user whose org demands a lock.
+  /// Removes the stored passcode, which the user may have forgotten. It is called after a login as
+  /// the only user whose org requires a lock.
   ///
   /// - Throws: ``LockError`` `storageFailed`.
   func reset() async throws(LockError)
 }
 
 extension DeviceAuthenticator {
-  /// Does nothing: what the system knows is not ours to forget.
+  /// Does nothing: credentials of the system cannot be reset here.
   public func reset() async throws(LockError) {}
 }
 
-/// An authenticator for tests, which returns what it was given.
+/// An authenticator for tests, which returns predefined results.
 public final class ScriptedDeviceAuthenticator: DeviceAuthenticator {
   private struct State {
     var results: [Result<Void, LockError>]
@@ -39,7 +41,7 @@ public final class ScriptedDeviceAuthenticator: DeviceAuthenticator {
   private let state: Mutex<State>
   private let body: @Sendable () async throws -> Void
 
-  /// Makes one whose authentications have these results, in order; further ones are `refused`.
+  /// Creates an authenticator with these results, in order; further authentications are `refused`.
   ///
   /// - Parameter body: Runs before each result.
   public init(

@@ -2,22 +2,24 @@ public import SalesforceSDKCommon
 
 /// An error while unlocking an app.
 public struct LockError: FieldforceError {
-  /// What went wrong, in a form to switch on.
+  /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unavailable, refused, cancelled, tooManyFailures, tooEarly, storageFailed, locked
     }
     private let kind: Kind
 
-    /// Nothing on this device can authenticate its owner. Give the manager a ``DeviceAuthenticator``.
+    /// This device has no way to authenticate its owner. Pass a ``DeviceAuthenticator`` to the
+    /// manager.
     public static let unavailable = Code(kind: .unavailable)
-    /// The person is not the owner of the device. Try again.
+    /// The authentication failed. Try again.
     public static let refused = Code(kind: .refused)
-    /// The person ended the authentication. The app stays locked.
+    /// The user cancelled the authentication. The app stays locked.
     public static let cancelled = Code(kind: .cancelled)
     /// The passcode was wrong too often. Only a login as the same user unlocks the app.
     public static let tooManyFailures = Code(kind: .tooManyFailures)
-    /// The last wrong passcode was too short a time ago. Wait for ``LockError/retryAfter``.
+    /// The waiting time after the last wrong passcode has not passed. Wait for
+    /// ``LockError/retryAfter``.
     public static let tooEarly = Code(kind: .tooEarly)
     /// The passcode cannot be read or stored. Nothing was unlocked.
     public static let storageFailed = Code(kind: .storageFailed)
@@ -36,18 +38,18 @@ public struct LockError: FieldforceError {
     }
   }
 
-  /// What went wrong.
+  /// The kind of the error.
   public let code: Code
-  /// What failed, and the remedy; never a passcode.
+  /// The failure and the remedy; never a passcode.
   public let message: String
   /// For `tooEarly`: the time until the next attempt counts.
   public let retryAfter: Duration?
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
-  /// Where it was made.
+  /// The line that detected the failure.
   public let location: SourceLocation
 
-  /// Makes an error; a ``DeviceAuthenticator`` of your own throws these.
+  /// Creates an error, for your own ``DeviceAuthenticator``.
   public init(
     _ code: Code, _ message: String, retryAfter: Duration? = nil, cause: (any Error)? = nil,
     fileID: String = #fileID, line: Int = #line

@@ -3,25 +3,25 @@
 /// Times are measured since the start of the device, so a change of the wall clock shortens nothing. An app whose last use is
 /// unknown counts as unused for long: it starts locked.
 struct LockMachine: Equatable {
-  /// What happens to the app.
+  /// An event that may lock or unlock the app.
   enum Event: Equatable {
-    /// The policies of the users that are here now.
+    /// The policies of the current users.
     case users([UserAccountIdentity: LockPolicy])
-    /// A login has stored the policies of the users that are here now.
+    /// A login has stored the policies of the current users.
     case login([UserAccountIdentity: LockPolicy])
     case enterBackground(at: Duration)
     case enterForeground(at: Duration)
-    /// A person used the app.
+    /// The user interacted with the app.
     case interaction(at: Duration)
     /// Time passed.
     case tick(at: Duration)
-    /// The person, or the desktop's session, locks.
+    /// The user or the desktop's session locks the app.
     case lock
     /// An authentication that began under lock `number` succeeded.
     case authenticated(number: Int, at: Duration)
   }
 
-  /// What the event changed.
+  /// The effect of an event.
   enum Action: Equatable { case none, lock, unlock }
 
   /// Whether use is measured in the foreground, too.
@@ -30,16 +30,16 @@ struct LockMachine: Equatable {
   private(set) var isLocked = false
   /// Counts locks. An authentication that began under an earlier one unlocks nothing.
   private(set) var number = 0
-  /// When the app was used last; nil for long ago.
+  /// The time of the last use; nil for long ago.
   private(set) var lastUse: Duration?
   private var isInBackground = false
 
-  /// What holds for all users.
+  /// The combined policy of all users.
   var policy: LockPolicy? { LockPolicy.strictest(policies.values) }
 
   /// Starts without users.
   ///
-  /// - Parameter lastUse: When the app was used last, if a former process left word of that.
+  /// - Parameter lastUse: The time of the last use of the app, if a former process stored it.
   init(countsInactivity: Bool = false, lastUse: Duration? = nil) {
     self.countsInactivity = countsInactivity
     self.lastUse = lastUse
@@ -63,7 +63,7 @@ struct LockMachine: Equatable {
       policies = users
       return policies.isEmpty ? unlock() : lock()
     case .enterBackground(let time):
-      // A locked app is not in use: its time goes on.
+      // A locked app is not in use, so the time without use continues.
       if !isLocked, !isInBackground { use(at: time) }
       isInBackground = true
       return .none

@@ -1,30 +1,31 @@
 import SalesforceSDKCommon
 
-/// When an org demands that the app locks itself (CO-154).
+/// An org's policy for locking the app (CO-154).
 ///
-/// It comes from `mobile_policy` of the identity service, or from the custom attributes of biometric authentication,
-/// which win. A policy without a time counts as none.
+/// It comes from `mobile_policy` of the identity service, or from the custom attributes of
+/// biometric authentication, which take precedence. A policy without a time is ignored.
 public struct LockPolicy: Sendable, Hashable {
   /// Minutes without use after which the app locks itself; at least 1.
   public let timeoutMinutes: Int
-  /// The number of digits that a passcode has; 0 if the org demands none in particular.
+  /// The number of digits of the passcode; 0 if the org does not specify it.
   public let passcodeLength: Int
-  /// Whether the org demands biometric authentication. Where a device has none, its other ways to authenticate count.
+  /// Whether the org requires biometric authentication. On a device without biometrics, its other
+  /// ways to authenticate are accepted.
   public let isBiometric: Bool
-  /// Whether a face or a finger may take the place of the passcode.
+  /// Whether biometrics may replace the passcode.
   public let allowsBiometricUnlock: Bool
 
   /// The time without use after which the app locks itself.
   public var timeout: Duration { .seconds(60 * timeoutMinutes) }
 
-  /// The longest time that counts: a week, in minutes.
+  /// The longest accepted time: a week, in minutes.
   public static let maxTimeoutMinutes = 7 * 24 * 60
-  /// The longest passcode that can be demanded, in digits.
+  /// The longest passcode that a policy can require, in digits.
   public static let maxPasscodeLength = 16
-  /// What biometric authentication has at least, in minutes.
+  /// The minimum time for biometric authentication, in minutes.
   static let minBiometricMinutes = 15
 
-  /// Makes a policy; values out of range are moved to its end.
+  /// Creates a policy. Values out of range are clamped.
   public init(
     timeoutMinutes: Int, passcodeLength: Int = 0, isBiometric: Bool = false,
     allowsBiometricUnlock: Bool = true
@@ -35,7 +36,7 @@ public struct LockPolicy: Sendable, Hashable {
     self.allowsBiometricUnlock = allowsBiometricUnlock
   }
 
-  /// The policy of a user; nil if the org demands none.
+  /// The policy of a user; nil if the org has none.
   public init?(_ profile: UserProfile) {
     let attributes = profile.customAttributes ?? [:]
     let pin = Int(clamping: profile.pinLength)
@@ -54,7 +55,8 @@ public struct LockPolicy: Sendable, Hashable {
     }
   }
 
-  /// What holds for an app with several users: the shortest time, the longest passcode, and what any of them forbids.
+  /// Returns the combined policy of several users: the shortest time, the longest passcode, and the
+  /// restrictions of each.
   ///
   /// - Returns: Nil without policies.
   public static func strictest(_ policies: some Sequence<LockPolicy>) -> LockPolicy? {
@@ -69,7 +71,7 @@ public struct LockPolicy: Sendable, Hashable {
   }
 
   /// Attributes are texts. One that says neither yes nor no demands what it names.
-  private static func isOn(_ value: JSONValue?) -> Bool? {
+  static func isOn(_ value: JSONValue?) -> Bool? {
     guard let value, !value.isNull else { return nil }
     if let bool = value.bool { return bool }
     guard let text = value.string?.trimmed.lowercased() else { return true }

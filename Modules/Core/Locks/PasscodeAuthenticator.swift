@@ -1,41 +1,44 @@
 public import SalesforceSDKCommon
 
-/// What a person is to enter.
+/// A request for a passcode from the user.
 public struct PasscodeRequest: Sendable, Equatable {
   /// The modes of a passcode's page.
   public enum Mode: Sendable, Equatable {
     /// A new passcode.
     case create
-    /// The new passcode once more.
+    /// The new passcode again.
     case confirm
     /// The passcode.
     case check
-    /// A new passcode in place of a shorter one; the former was right.
+    /// A longer new passcode, after the former one was entered correctly.
     case change
   }
 
-  /// What is to be entered.
+  /// The passcode to request.
   public let mode: Mode
   /// The number of digits.
   public let length: Int
-  /// The wrong attempts in a row; of new passcodes, those that did not match or had the wrong form.
+  /// The number of wrong attempts in a row; for a new passcode, of attempts that did not match or
+  /// had the wrong form.
   public let failures: Int
-  /// For `check`: the number of attempts that are left.
+  /// For `check`: the number of remaining attempts.
   public let attemptsLeft: Int?
 }
 
-/// Shows the page on which a person enters a passcode.
+/// A user interface that requests a passcode.
 public protocol PasscodePrompt: Sendable {
-  /// What the person enters; nil if the person gives no passcode.
+  /// Returns the passcode that the user enters; nil if the user cancels.
   func passcode(_ request: PasscodeRequest) async throws -> String?
 }
 
-/// A passcode of the app's own (CO-157), for devices whose system offers nothing.
+/// A passcode of the app (CO-157), for devices whose system has no authentication.
 ///
-/// It has as many digits as the policy demands, else 4. It is stored as a secret, stretched by scrypt. Attempts are counted on disk before they
-/// are checked; from the third wrong one in a row on each next one has to wait, from 5 seconds to an hour, on a clock that no one
-/// can set. After 10, none counts, and only a login as the same user, which ``ScreenLockManager`` reports, lets the person create
-/// another one. Keys of data do not depend on the passcode.
+/// It has as many digits as the policy requires, otherwise 4. It is stored as a secret, derived by
+/// scrypt. Attempts are counted on disk before they are checked. From the third wrong attempt in a
+/// row on, the user has to wait before the next one, from 5 seconds to an hour, on a clock that
+/// users cannot set. After 10 wrong attempts, no further attempt is accepted: the user has to log
+/// in again, which ``ScreenLockManager`` reports, and can then create a new passcode. Keys of data
+/// do not depend on the passcode.
 public struct PasscodeAuthenticator: DeviceAuthenticator {
   private let secrets: any SecretStore
   private let prompt: any PasscodePrompt
@@ -43,10 +46,10 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
   private let now: @Sendable () -> BootTime
 
   static let name = SecretName(service: "com.salesforce.security.passcode")
-  /// The number of digits where no org demands more.
+  /// The number of digits if no org requires more.
   public static let defaultLength = 4
 
-  /// Makes one; nothing is read yet.
+  /// Creates an authenticator. Reads nothing yet.
   public init(secrets: some SecretStore, prompt: some PasscodePrompt) {
     self.init(secrets: secrets, prompt: prompt, cost: PasscodeRecord.Cost()) { .now }
   }
@@ -76,7 +79,7 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
     if checked.length < length { try await create(.change, length, over: checked) }
   }
 
-  /// Lets the person choose another passcode. The present one is checked first.
+  /// Lets the user choose another passcode, after a check of the current one.
   ///
   /// - Throws: As ``authenticate(for:)``.
   public func change(for policy: LockPolicy) async throws {
@@ -158,7 +161,7 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
 
   /// Requests a new passcode, twice, and stores it.
   ///
-  /// - Parameter former: The one that it replaces; nil if there is none.
+  /// - Parameter former: The former passcode; nil if there is none.
   private func create(
     _ mode: PasscodeRequest.Mode, _ length: Int, over former: PasscodeRecord?
   ) async throws {

@@ -27,7 +27,7 @@ struct PasscodeRecord: Equatable {
   private let hash: [UInt8]
   /// The number of its digits.
   let length: Int
-  /// Wrong attempts in a row; one that is under way counts.
+  /// Wrong attempts in a row; one that is in flight counts.
   private(set) var failures = 0
   /// The attempt that was counted last.
   private var lastAttempt: BootTime?

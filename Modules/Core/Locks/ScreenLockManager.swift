@@ -1,14 +1,16 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// Locks an app as the orgs of its users demand (CO-154 to CO-159).
+/// A screen lock of an app, by the policies of its users' orgs (CO-154 to CO-159).
 ///
-/// Set it as ``UserAccountManager/Options/screenLock``. The policy of each user comes with the login and stays until the next one; the
-/// strictest counts for the app. The app is locked from its start, right after a login with a policy, and when it comes back after
-/// a longer time than the policy allows. Times are measured on a clock that no one can set.
+/// Set it as ``UserAccountManager/Options/screenLock``. Each login reads the user's policy, which
+/// applies until the user's next login; the strictest policy applies to the app. The app is locked
+/// at its start, after a login with a policy, and when it returns to the foreground after more time
+/// than the policy allows. Times are measured on a clock that users cannot set.
 ///
-/// While the app is locked, ``whenUnlocked(_:)`` waits and ``events()`` say so. With ``Options/isStrict`` the stores of a
-/// `SmartStoreManager` that was made with the accounts refuse to give out content; syncs go on.
+/// While the app is locked, ``whenUnlocked(_:)`` waits; ``events()`` reports the lock. With
+/// ``Options/isStrict``, the stores of a `SmartStoreManager` that was created with the accounts
+/// refuse reads and writes; syncs continue.
 ///
 /// ```swift
 /// let lock = ScreenLockManager(authenticator: PasscodeAuthenticator(secrets: secrets, prompt: page))
@@ -17,17 +19,19 @@ import Synchronization
 /// if lock.isLocked { try await lock.unlock() }
 /// ```
 public final class ScreenLockManager: Sendable {
-  /// How the lock behaves.
+  /// The options of a lock.
   public struct Options: Sendable {
-    /// Whether stores refuse to give out content while the app is locked. Default: false.
+    /// Whether stores refuse reads and writes while the app is locked. Default: false.
     public var isStrict = false
-    /// Whether the time without ``ScreenLockManager/userDidInteract()`` counts in the foreground, too; ``ScreenLockManager/watch(every:clock:)`` then
-    /// locks by itself. Default: false, as on phones, which lock themselves.
+    /// Whether the time without ``ScreenLockManager/userDidInteract()`` counts in the foreground,
+    /// too; ``ScreenLockManager/watch(every:clock:)`` then locks the app. Default: false, because
+    /// phones lock themselves.
     public var countsInactivity = false
-    /// When the app was used last, for programs that end after each command. Default: unknown, so the app starts locked.
+    /// The time of the last use, for programs that end after each command. Default: unknown, so the
+    /// app starts locked.
     public var lastUse: BootTime?
 
-    /// Makes options.
+    /// Creates options.
     public init() {}
   }
 
@@ -56,10 +60,10 @@ public final class ScreenLockManager: Sendable {
 
   private struct WeakAccounts { weak var manager: UserAccountManager? }
 
-  /// Makes a lock without users.
+  /// Creates a lock without users.
   ///
-  /// - Parameter authenticator: Proves that the person is the owner of the device. Without one, logins of users whose org demands a
-  ///   lock are refused.
+  /// - Parameter authenticator: Authenticates the owner of the device. Without one, logins of users
+  ///   whose org requires a lock are refused.
   public convenience init(authenticator: (any DeviceAuthenticator)?, options: Options = Options()) {
     self.init(authenticator: authenticator, options: options) { .now }
   }
@@ -82,29 +86,29 @@ public final class ScreenLockManager: Sendable {
   /// Whether the app is locked.
   public var isLocked: Bool { state.withLock { $0.machine.isLocked } }
 
-  /// What the orgs of all users demand together; nil if none demands a lock.
+  /// The combined policy of all users; nil if no org requires a lock.
   public var policy: LockPolicy? { state.withLock { $0.machine.policy } }
 
-  /// What the org of one user demands; nil if it demands no lock.
+  /// Returns the policy of one user; nil if the user's org requires no lock.
   public func policy(of identity: UserAccountIdentity) -> LockPolicy? {
     state.withLock { $0.machine.policies[identity] }
   }
 
-  /// When the app was used last; nil if that is unknown. For ``Options/lastUse`` of the next process.
+  /// The time of the last use, for ``Options/lastUse`` of the next process; nil if it is unknown.
   public var lastUse: BootTime? {
     let boot = now().boot
     return state.withLock { $0.machine.lastUse }.map { BootTime(boot: boot, elapsed: $0) }
   }
 
-  /// The changes from now on. Each call gives a stream of its own, which keeps all of them until they are read; ``isLocked`` is the state
-  /// from which they start if it is read after the call.
+  /// Returns the changes from now on. Each call returns a separate stream, which buffers all of
+  /// them until they are read. If you read ``isLocked`` after this call, you miss no change.
   public func events() -> some AsyncSequence<ScreenLockEvent, Never> & Sendable {
     source.stream()
   }
 
-  /// Runs `body` as soon as the app is not locked, and at once if it is not (CO-6).
+  /// Runs `body` as soon as the app is unlocked (CO-6).
   ///
-  /// - Throws: `CancellationError` while it waits; what `body` throws.
+  /// - Throws: `CancellationError` while it waits; the errors of `body`.
   public func whenUnlocked<Result>(_ body: () async throws -> Result) async throws -> Result {
     while let opening = state.withLock({ $0.opening }) { try await opening.value() }
     return try await body()
@@ -112,13 +116,14 @@ public final class ScreenLockManager: Sendable {
 
   // MARK: What happens to the app
 
-  /// The app is not visible from now on. Its time begins to count.
+  /// Call this when the app is hidden. The time without use starts.
   public func didEnterBackground() { handle(.enterBackground(at: now().elapsed)) }
 
-  /// The app becomes visible: it is locked first if it was away for longer than the policy allows.
+  /// Call this before the app is shown. It locks the app if the app was hidden for longer than the
+  /// policy allows.
   public func willEnterForeground() { handle(.enterForeground(at: now().elapsed)) }
 
-  /// The person used the app.
+  /// Call this when the user interacts with the app.
   public func userDidInteract() { handle(.interaction(at: now().elapsed)) }
 
   /// Locks the app now, for instance with the desktop's session.
@@ -130,9 +135,9 @@ public final class ScreenLockManager: Sendable {
     return isLocked
   }
 
-  /// Locks the app when its time is over, until the task is cancelled.
+  /// Locks the app after the policy's time without use, until the task is cancelled.
   ///
-  /// - Parameter interval: How much later than that. Default: 5 seconds.
+  /// - Parameter interval: The maximum delay of the lock. Default: 5 seconds.
   public func watch(
     every interval: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock()
   ) async throws {
@@ -142,10 +147,11 @@ public final class ScreenLockManager: Sendable {
     }
   }
 
-  /// Has the person authenticate, and unlocks the app. At once if it is not locked.
+  /// Authenticates the user and unlocks the app. Returns at once if the app is not locked.
   ///
-  /// - Throws: ``LockError``: `unavailable` without an authenticator; `locked` if the app was locked again during the
-  ///   authentication; what the authenticator throws. `CancellationError`. The app stays locked.
+  /// - Throws: ``LockError``: `unavailable` without an authenticator; `locked` if the app was
+  ///   locked again during the authentication; the errors of the authenticator.
+  ///   `CancellationError`. The app stays locked.
   public func unlock() async throws {
     let locked = state.withLock { state in
       state.machine.isLocked ? (state.machine.number, state.machine.policy) : nil
@@ -193,7 +199,7 @@ public final class ScreenLockManager: Sendable {
     }
   }
 
-  /// Takes part in the logouts of a manager's users.
+  /// Connects the lock to the logouts of a manager's users.
   func attach(to manager: UserAccountManager) { accounts.withLock { $0.manager = manager } }
 
   /// Logs the users out whose org demands a lock, but those that have unsynced records.

@@ -10,7 +10,7 @@ public struct LoginHost: Sendable, Hashable {
   /// Whether the user added the entry and may remove it.
   public let isDeletable: Bool
 
-  /// Makes an entry.
+  /// Creates an entry.
   ///
   /// - Parameter name: Default: the server's address without the scheme.
   public init(name: String? = nil, server: LoginServer, isDeletable: Bool = false) {
@@ -25,8 +25,8 @@ public struct LoginHost: Sendable, Hashable {
   /// Sandboxes.
   public static let sandbox = LoginHost(name: "Sandbox", server: .sandbox)
 
-  /// Reads an address that a user typed: adds a missing scheme, changes `http` to `https` except for this
-  /// machine, and removes blanks and a slash at the ends (CO-104, BX-30).
+  /// Reads an address that a user typed: adds a missing scheme, changes `http` to `https` except
+  /// for this machine, and removes whitespace at both ends and a trailing slash (CO-104, BX-30).
   ///
   /// - Throws: ``OAuthError`` `invalidLoginURL` if it is not an address with a dot inside its host.
   public init(typed address: String, name: String? = nil) throws(OAuthError) {
@@ -83,7 +83,7 @@ public struct LoginHostList: Sendable, Equatable {
   /// - Parameter declared: The app's own; the first is selected until the user selects another.
   /// - Parameter showsBuiltIn: Whether production and sandbox are offered. Default: true.
   /// - Parameter managed: Those of the managed configuration.
-  /// - Parameter onlyManaged: Whether these are all there is, and none can be added.
+  /// - Parameter onlyManaged: Whether only these are allowed, and no others can be added.
   public init(
     declared: [LoginHost] = [], showsBuiltIn: Bool = true, managed: [LoginHost] = [],
     onlyManaged: Bool = false
@@ -105,7 +105,7 @@ public struct LoginHostList: Sendable, Equatable {
     hosts.first { $0.server == choice } ?? hosts.first ?? .production
   }
 
-  /// What is chosen, whether it is still in the list or not.
+  /// The chosen server, even if it is no longer in the list.
   var chosen: LoginServer? { choice }
 
   /// Selects a server, and adds it if it is not in the list. `nil` ends the selection.

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The selection of another login server (CO-102).
 public struct LoginHostChange: Sendable, Equatable {
-  /// The one before.
+  /// The previous selection.
   public let previous: LoginHost
-  /// The one now.
+  /// The current selection.
   public let current: LoginHost
 }
 
@@ -27,14 +27,14 @@ public final class LoginHostStorage: Sendable {
   private let changing = Mutex(())
   private let source = EventSource<LoginHostChange>()
 
-  /// How long a change waits for another process.
+  /// The time that a change waits for another process.
   private static let patience: Duration = .seconds(5)
 
   /// Opens the list.
   ///
   /// - Parameter list: The fixed entries.
   /// - Parameter file: The file of the other entries and the selection; `nil` keeps them in memory.
-  /// - Throws: ``AccountError`` `readFailed` if the file is there and cannot be read.
+  /// - Throws: ``AccountError`` `readFailed` if the file exists and cannot be read.
   public init(_ list: LoginHostList = LoginHostList(), in file: URL? = nil) throws(AccountError) {
     self.file = file
     fixed = list
@@ -43,7 +43,7 @@ public final class LoginHostStorage: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Takes over what the file holds, if that is anything new.
+  /// Reads the file, and applies its content if it has changed.
   private static func read(
     _ file: URL, fixed: LoginHostList, into state: inout State
   ) throws(AccountError) {
@@ -71,8 +71,8 @@ public final class LoginHostStorage: Sendable {
   /// The chosen entry.
   public var selected: LoginHost { list.selected }
 
-  /// Changes the list, based on the changes of other processes, and stores it. Subscribers are notified of
-  /// another selection.
+  /// Changes the list, based on the changes of other processes, and stores it. Subscribers are
+  /// notified if the selection changes.
   ///
   /// - Parameter change: Called once; it must not call this list.
   /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, or `busy` if another process holds the file;
@@ -103,8 +103,8 @@ public final class LoginHostStorage: Sendable {
     }
   }
 
-  /// The selections from now on. Each call returns a separate stream, which buffers all of them until they
-  /// are read.
+  /// Returns the selections from now on. Each call returns a separate stream, which buffers all of
+  /// them until they are read.
   public func changes() -> some AsyncSequence<LoginHostChange, Never> & Sendable {
     source.stream()
   }

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 
 extension ManagedConfiguration {
-  /// The connected app with the consumer key and the callback that are demanded.
+  /// Returns the connected app with the required consumer key and callback.
   public func applied(to app: ConnectedApp) -> ConnectedApp {
     var app = app
     if let clientId { app.clientId = clientId }
@@ -9,12 +9,14 @@ extension ManagedConfiguration {
     return app
   }
 
-  /// The login servers to choose from: the demanded ones behind the others, or alone.
+  /// Returns the list of login servers: the managed ones after the others, or only the managed
+  /// ones.
   ///
   /// - Parameters:
   ///   - declared: The app's own.
   ///   - showsBuiltIn: Whether production and sandbox are offered. Default: true.
-  /// - Throws: ``OAuthError`` `badManagedConfiguration` (681) if only the demanded ones count and there are none.
+  /// - Throws: ``OAuthError`` `badManagedConfiguration` (681) if only managed servers are allowed
+  ///   and there are none.
   public func hostList(
     declared: [LoginHost] = [], showsBuiltIn: Bool = true
   ) throws(OAuthError) -> LoginHostList {

@@ -1,15 +1,15 @@
 public import SalesforceSDKCommon
 
-/// What an organisation demands of a device: the keys of a managed configuration (CO-170).
+/// A managed configuration: the restrictions that an organisation sets for a device (CO-170).
 ///
-/// A value of the wrong type counts as absent and is one of ``problems``; keys that are not known are ignored.
+/// A value of the wrong type is ignored and listed in ``problems``; unknown keys are ignored.
 ///
 /// | key | value |
 /// | --- | --- |
 /// | `RequireCertAuth` | whether logins need the browser, which has the certificate |
-/// | `ManagedAppCertAlias` | name of a certificate of Android; kept, without effect here |
+/// | `ManagedAppCertAlias` | name of a certificate on Android; stored, without effect here |
 /// | `AppServiceHosts`, `AppServiceHostLabels` | login servers and their names: an array, or a text with commas |
-/// | `OnlyShowAuthorizedHosts` | whether these are all there are |
+/// | `OnlyShowAuthorizedHosts` | whether only these servers are allowed |
 /// | `ManagedAppOAuthID`, `ManagedAppCallbackURL` | consumer key and callback in place of the app's own |
 /// | `ClearClipboardOnBackground` | whether to clear the clipboard; also `ClearClipboardInBackground` |
 /// | `IDPAppURLScheme`, `IDPAppPackageName` | the identity provider's app |
@@ -18,20 +18,21 @@ public struct ManagedConfiguration: Sendable, Equatable {
   public struct Problem: Sendable, Equatable, CustomStringConvertible {
     /// The key.
     public let key: String
-    /// What is wrong with its value; never the value itself.
+    /// The problem with its value; never the value itself.
     public let message: String
 
-    /// The key and what is wrong.
+    /// The key and the problem.
     public var description: String { "\(key): \(message)" }
   }
 
-  /// Whether logins go through the system's browser alone, which has the user's certificate. Default: false.
+  /// Whether logins are allowed only in the system's browser, which has the user's certificate.
+  /// Default: false.
   public private(set) var requiresCertificate = false
   /// The name of a certificate on Android.
   public private(set) var certificateAlias: String?
   /// The login servers, the first being the default.
   public private(set) var hosts: [LoginHost] = []
-  /// Whether a user may log in at ``hosts`` alone. Default: false.
+  /// Whether users may log in only at ``hosts``. Default: false.
   public private(set) var allowsOnlyItsHosts = false
   /// The consumer key in place of the app's own.
   public private(set) var clientId: String?
@@ -43,18 +44,18 @@ public struct ManagedConfiguration: Sendable, Equatable {
   public private(set) var identityProviderScheme: String?
   /// The package of the identity provider's app on Android.
   public private(set) var identityProviderPackage: String?
-  /// The keys that have a value that can be used, sorted.
+  /// The keys with a valid value, sorted.
   public private(set) var keys: [String] = []
   /// The keys whose values cannot be used, in the order of the table above.
   public private(set) var problems: [Problem] = []
 
-  /// No demands.
+  /// Creates a configuration without restrictions.
   public init() {}
 
   /// Whether the device is managed: at least one key has a value.
   public var isManaged: Bool { !keys.isEmpty }
 
-  /// The keys that are known.
+  /// The known keys.
   public static let knownKeys = [
     "RequireCertAuth", "ManagedAppCertAlias", "AppServiceHosts", "AppServiceHostLabels",
     "OnlyShowAuthorizedHosts", "ManagedAppOAuthID", "ManagedAppCallbackURL",
@@ -64,7 +65,8 @@ public struct ManagedConfiguration: Sendable, Equatable {
 
   /// Reads a JSON document.
   ///
-  /// - Throws: ``OAuthError`` `badManagedConfiguration` if it is no JSON object: then what is demanded is unknown.
+  /// - Throws: ``OAuthError`` `badManagedConfiguration` if it is not a JSON object, because the
+  ///   restrictions are then unknown.
   public init(parsing document: [UInt8]) throws(OAuthError) {
     guard let json = try? JSONSlice(parsing: document), let object = json.value.object else {
       throw OAuthError(
@@ -73,7 +75,7 @@ public struct ManagedConfiguration: Sendable, Equatable {
     self.init(object)
   }
 
-  /// Takes the members of the document.
+  /// Reads the members of the document.
   public init(_ members: JSONObject) {
     var reader = Reader(members: members)
     requiresCertificate = reader.bool("RequireCertAuth") ?? false
@@ -96,8 +98,8 @@ public struct ManagedConfiguration: Sendable, Equatable {
     problems = reader.problems
   }
 
-  /// What an event of analytics may say of the configuration (CO-171): `{"mdmIsActive", "mdmConfigs"}`. The consumer
-  /// key and the callback are left out.
+  /// The attributes of an analytics event about the configuration (CO-171):
+  /// `{"mdmIsActive", "mdmConfigs"}`, without the consumer key and the callback.
   public var eventAttributes: JSONObject {
     let secret = ["ManagedAppOAuthID", "ManagedAppCallbackURL"]
     return [
@@ -147,7 +149,8 @@ private struct Reader {
     }
   }
 
-  /// The login servers. Labels that are not as many could belong to any of them: then addresses are the names.
+  /// Returns the login servers. If the number of labels differs, the labels are ignored, and the
+  /// addresses serve as names.
   mutating func hosts(_ addresses: [String], labels: [String]?) -> [LoginHost] {
     var labels = labels
     if let count = labels?.count, count != addresses.count {

@@ -4,9 +4,10 @@ import Synchronization
 
 /// The managed configuration of an application on Linux, and its changes.
 ///
-/// It is the first of the files `/etc/APP/managed.json` and `/etc/salesforce-mobilesdk/managed/APP.json` that exists and that
-/// root alone can have written: the file and the folders above it belong to root, and neither group nor others may write to
-/// them. Any other file is ignored, with a warning in the log.
+/// It is the first of the files `/etc/APP/managed.json` and
+/// `/etc/salesforce-mobilesdk/managed/APP.json` that exists and that only root can write: root owns
+/// the file and the folders above it, and neither group nor others may write to them. Any other
+/// file is ignored, with a warning in the log.
 ///
 /// ```swift
 /// let managed = try ManagedConfigurationFile(application: "com.acme.orders")
@@ -42,8 +43,8 @@ public final class ManagedConfigurationFile: Sendable {
   /// Reads the first of some files.
   ///
   /// - Parameters:
-  ///   - owner: Whose files count. Default: root's.
-  ///   - markers: Where the state is shown. Default: that of the process.
+  ///   - owner: The user id that must own the files. Default: root's.
+  ///   - markers: The markers that show the state. Default: those of the process.
   package init(files: [URL], owner: uid_t = 0, markers: FeatureMarkers = .shared) {
     self.files = files
     self.owner = owner
@@ -51,10 +52,10 @@ public final class ManagedConfigurationFile: Sendable {
     reload()
   }
 
-  /// The configuration as it was read last; without a file, one without demands.
+  /// The configuration as it was read last; without a file, one without restrictions.
   ///
-  /// - Throws: ``OAuthError`` `badManagedConfiguration` (681) while the file is not a JSON object or cannot be read: what is
-  ///   demanded is unknown, so no login goes on.
+  /// - Throws: ``OAuthError`` `badManagedConfiguration` (681) while the file is not a JSON object
+  ///   or cannot be read: the restrictions are unknown, so logins are blocked.
   public var current: ManagedConfiguration {
     get throws(OAuthError) { try state.withLock { $0 }.get() }
   }
@@ -88,15 +89,16 @@ public final class ManagedConfigurationFile: Sendable {
     return true
   }
 
-  /// The configurations from now on. Each call gives a stream of its own, which keeps all of them until they are read.
+  /// Each new configuration from now on. Each call returns a separate stream, which buffers all of
+  /// them until they are read.
   public func changes() -> some AsyncSequence<ManagedConfiguration, Never> & Sendable {
     source.stream()
   }
 
-  /// Looks for changes until the task is cancelled.
+  /// Checks for changes until the task is cancelled.
   ///
   /// - Parameters:
-  ///   - interval: How long a change may go unnoticed. Default: 10 seconds.
+  ///   - interval: The time between two checks. Default: 10 seconds.
   ///   - clock: Measures the pauses.
   public func watch(
     every interval: Duration = .seconds(10), clock: any Clock<Duration> = ContinuousClock()
@@ -128,7 +130,8 @@ public final class ManagedConfigurationFile: Sendable {
     return ManagedConfiguration()
   }
 
-  /// Why a file may have been written without the rights of root; nil if it cannot have been.
+  /// Returns the reason why a user other than root may have written a file; nil if only root can
+  /// have written it.
   package static func doubt(about file: URL, owner: uid_t = 0) -> String? {
     guard let path = realpath(file.path, nil) else { return "it cannot be examined" }
     defer { free(path) }

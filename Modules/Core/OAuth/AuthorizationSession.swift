@@ -4,28 +4,28 @@ import SalesforceSDKCommon
 /// One login through the browser: creates the address of the login page and checks the redirect (CO-26 to
 /// CO-30).
 ///
-/// A value. Its verifier is used only in the code exchange, and is not a part of any description.
+/// A value. Only the code exchange uses its verifier, which no description contains.
 public struct AuthorizationSession: Sendable {
-  /// The reaction to a URL that the browser requested.
+  /// The result of checking a URL that the browser requested.
   public enum Verdict: Sendable {
-    /// It is the redirect of this login, with the code to redeem, still encoded.
+    /// The URL is the redirect of this login, with the code to redeem, still encoded.
     case code(String)
-    /// It is the redirect of this login, with the tokens themselves.
+    /// The URL is the redirect of this login, with the tokens.
     case tokens(RedirectTokens)
-    /// It is the redirect of this login, and tells why there is no code.
+    /// The URL is the redirect of this login, with the reason why there is no code.
     case refused(OAuthError)
-    /// It does not belong to this login: wrong path, or `state` missing or wrong. Ignore it.
+    /// The URL does not belong to this login: wrong path, or `state` missing or wrong. Ignore it.
     case foreign(OAuthError)
   }
 
   /// The connected app of the login.
   public let app: ConnectedApp
-  /// Where the user logs in.
+  /// The login server.
   public let server: LoginServer
-  /// How the tokens come home.
+  /// The OAuth flow, which decides how the tokens are returned.
   public let flow: AuthorizationFlow
-  /// Binds the redirect to this login; 256 random bits. For a login that began elsewhere, it is the state of
-  /// that login and may be empty.
+  /// A value of 256 random bits that binds the redirect to this login. For a login that began
+  /// elsewhere, it is the state of that login and may be empty.
   public let state: String
 
   let pkce: PKCE
@@ -33,17 +33,17 @@ public struct AuthorizationSession: Sendable {
   let loginHint: String?
   let brand: String?
   let sharesBrowserSession: Bool
-  /// Leads from the authorization page to the one that is shown instead.
+  /// A function from the authorization page to the page that is shown instead.
   var entrance: (@Sendable (URL) async throws -> URL)?
 
-  /// Begins a login.
+  /// Creates a login session.
   ///
   /// - Parameter flow: Default: the web-server flow.
   /// - Parameter deviceId: The installation's id; omitted if `nil` or empty.
   /// - Parameter loginHint: The user name to offer.
   /// - Parameter brand: A branded login page (CO-48).
-  /// - Parameter sharesBrowserSession: Whether a session that the browser already has may be used
-  ///   without asking for the password. Default: false.
+  /// - Parameter sharesBrowserSession: Whether an existing session of the browser may be used
+  ///   without the password. Default: false.
   public init(
     app: ConnectedApp, server: LoginServer, flow: AuthorizationFlow = .webServer,
     deviceId: String? = nil, loginHint: String? = nil, brand: String? = nil,
@@ -70,18 +70,18 @@ public struct AuthorizationSession: Sendable {
     self.state = state
   }
 
-  /// The page to show: the authorization page, or one with a session that leads there.
+  /// Returns the page to show: the authorization page, or a page with a session that leads to it.
   ///
-  /// - Parameter redirectURI: Where the redirect is awaited, if that is not the one of the app:
-  ///   a listener on a free port knows it only now.
-  /// - Throws: What asking the server for that session throws: ``OAuthError``, ``TransportError``.
+  /// - Parameter redirectURI: The redirect URI, if it differs from the app's: a listener on a free
+  ///   port knows it only now.
+  /// - Throws: The errors of requesting that session: ``OAuthError``, ``TransportError``.
   public func loginPage(redirectURI: String? = nil) async throws -> URL {
     let page = authorizationURL(redirectURI: redirectURI)
     guard let entrance else { return page }
     return try await entrance(page)
   }
 
-  /// The address of the authorization page. ``loginPage(redirectURI:)`` is what a presenter shows.
+  /// Returns the address of the authorization page. Presenters show ``loginPage(redirectURI:)``.
   public func authorizationURL(redirectURI: String? = nil) -> URL {
     var items = [
       (name: "response_type", value: responseType), ("client_id", app.clientId),
@@ -107,9 +107,9 @@ public struct AuthorizationSession: Sendable {
     return app.usesHybridGrants ? "hybrid_token" : "token"
   }
 
-  /// Judges an address that was called.
+  /// Checks an address that the browser requested.
   ///
-  /// - Parameter address: Whole, as it was called.
+  /// - Parameter address: The whole address.
   /// - Parameter redirectURI: The redirect URI that was passed to ``loginPage(redirectURI:)``.
   public func verdict(on address: String, redirectURI: String? = nil) -> Verdict {
     guard Self.isRedirect(address, to: redirectURI ?? app.redirectURI) else {
@@ -121,7 +121,7 @@ public struct AuthorizationSession: Sendable {
     }
     let pairs = PercentEncoding.pairs(ofForm: payload)
     func value(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
-    guard value("state") ?? "" == state else {
+    guard (value("state") ?? "").isEqual(toSecret: state) else {
       return .foreign(
         OAuthError(.stateMismatch, "The redirect belongs to another login: its state differs."))
     }
@@ -133,7 +133,7 @@ public struct AuthorizationSession: Sendable {
         ))
     }
     if flow == .userAgent { return tokens(in: pairs) }
-    // The code goes on as it came, encoded.
+    // The code is passed on as received, encoded.
     let raw = payload.split(separator: "&").first { $0.hasPrefix("code=") }?.dropFirst(5)
     guard let raw, !raw.isEmpty else {
       return .refused(OAuthError(.malformedResponse, "The redirect holds neither code nor error."))
@@ -141,7 +141,8 @@ public struct AuthorizationSession: Sendable {
     return .code(String(raw))
   }
 
-  /// What the redirect says: of the user-agent flow behind its `#` or, without that, behind its `?`.
+  /// Returns the parameters of the redirect: in the user-agent flow after its `#`, or after its `?`
+  /// if it has no `#`.
   private func payload(of address: String) -> Substring? {
     let halves = address.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     if flow == .userAgent, halves.count > 1, !halves[1].isEmpty { return halves[1] }
@@ -158,7 +159,7 @@ public struct AuthorizationSession: Sendable {
     }
   }
 
-  /// Whether `address` is `redirectURI` with a query or fragment behind it, without regard to case.
+  /// Whether `address` is `redirectURI` followed by a query or fragment, in any case.
   static func isRedirect(_ address: String, to redirectURI: String) -> Bool {
     func bare(_ text: String) -> String {
       String(text.prefix { $0 != "?" && $0 != "#" }).lowercased().trimmingSlashes(atEnd: true)
@@ -167,7 +168,7 @@ public struct AuthorizationSession: Sendable {
   }
 }
 
-/// Server and state, never the verifier.
+/// The description contains server and state, never the verifier.
 extension AuthorizationSession: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

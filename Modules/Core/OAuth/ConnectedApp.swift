@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// The connected app in whose name a user logs in.
+/// The connected app with which a user logs in.
 public struct ConnectedApp: Sendable, Hashable {
   /// The consumer key.
   public var clientId: String
@@ -14,7 +14,7 @@ public struct ConnectedApp: Sendable, Hashable {
   /// Whether tokens for web content are requested too (CO-33). The connected app must allow it.
   public var usesHybridGrants: Bool
 
-  /// Describes a connected app.
+  /// Creates the description of a connected app.
   public init(
     clientId: String, redirectURI: String, scopes: Set<String> = [], usesHybridGrants: Bool = true
   ) {
@@ -34,13 +34,14 @@ public struct ConnectedApp: Sendable, Hashable {
   }
 }
 
-/// The scopes that decisions depend on; any other passes through as it is.
+/// The scopes that this package evaluates; any other is passed on unchanged.
 enum Scope {
   static let refreshToken = "refresh_token"
   static let id = "id"
   static let full = "full"
 
-  /// Whether a token with these granted scopes may ask who its user is: an unknown list may.
+  /// Whether a token with these granted scopes may request its user. True if the scopes are
+  /// unknown.
   static func allowsIdentity(_ granted: [String]) -> Bool {
     granted.isEmpty || granted.contains(id) || granted.contains(full)
   }

@@ -5,19 +5,19 @@ import SalesforceSDKCommon
 public struct DeviceCode: Sendable {
   /// The code to show.
   public let userCode: String
-  /// Where to enter it.
+  /// The address at which the user enters the code.
   public let verificationURL: URL
-  /// How long the server accepts it.
+  /// The time for which the server accepts the code.
   public let lifetime: Duration
 
   let deviceCode: String
   let interval: Duration
 
-  /// What servers that name no time mean.
+  /// The lifetime if the server returns none, in seconds.
   private static let usualLifetime: Int64 = 600
   private static let usualInterval: Int64 = 5
   private static let longestInterval: Int64 = 3_600
-  /// No code is good for longer; what a server says beyond that is a mistake.
+  /// The maximum lifetime in seconds; a longer one in a response is limited to it.
   private static let longestLifetime: Int64 = 86_400
 
   init(_ json: JSONSlice) throws(OAuthError) {
@@ -36,13 +36,13 @@ public struct DeviceCode: Sendable {
     let seconds = min(
       max(1, json["expires_in"]?.int64 ?? Self.usualLifetime), Self.longestLifetime)
     lifetime = .seconds(seconds)
-    // At least one question falls into the lifetime.
+    // At least one request is made within the lifetime.
     let longest = min(max(1, seconds - 1), Self.longestInterval)
     interval = .seconds(min(max(1, json["interval"]?.int64 ?? Self.usualInterval), longest))
   }
 }
 
-/// Only the part that the user sees, without the secret of the device.
+/// The description contains only the code for the user, without the secret of the device.
 extension DeviceCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   public var description: String { "code \(userCode) at \(verificationURL)" }
   public var debugDescription: String { description }

@@ -1,15 +1,16 @@
 public import SalesforceSDKCommon
 
-/// The response of the reCAPTCHA service, which proves to the server that the user is no robot (CO-50).
+/// The response of the reCAPTCHA service, which proves to the server that the user is a person
+/// (CO-50).
 public struct CaptchaResponse: Sendable {
   let member: (name: String, value: JSONValue)
 
-  /// The token of the plain service.
+  /// Returns the response with a token of the standard service.
   public static func token(_ token: String) -> CaptchaResponse {
     CaptchaResponse(member: ("recaptcha", .string(token)))
   }
 
-  /// The token of the enterprise service.
+  /// Returns the response with a token of the enterprise service.
   public static func enterprise(token: String, siteKey: String, projectId: String)
     -> CaptchaResponse
   {
@@ -24,9 +25,9 @@ public struct CaptchaResponse: Sendable {
   }
 }
 
-/// The way in which a one-time code is sent.
+/// The channel of a one-time code.
 public struct VerificationMethod: Sendable, Hashable {
-  /// The word on the wire.
+  /// The name in requests.
   public let rawValue: String
   /// By mail.
   public static let email = VerificationMethod(rawValue: "email")
@@ -63,7 +64,7 @@ public struct UserRegistration: Sendable {
   }
 }
 
-/// A login or registration that waits for a one-time code.
+/// A login or registration whose one-time code has not been entered yet.
 public struct PendingVerification: Sendable {
   enum Purpose: String, Sendable {
     case login = "passwordless-login"
@@ -112,7 +113,7 @@ enum HeadlessRules {
     return password
   }
 
-  /// One `@` between a name and a domain with a dot inside, no blank.
+  /// Whether a text has one `@` between a name and a domain with an inner dot, and no whitespace.
   private static func isMailAddress(_ text: String) -> Bool {
     let sides = text.split(separator: "@", omittingEmptySubsequences: false)
     guard sides.count == 2, !sides[0].isEmpty, !text.contains(where: \.isWhitespace),
@@ -123,7 +124,7 @@ enum HeadlessRules {
   }
 }
 
-/// Nothing: it is personal data and a password.
+/// The description is empty, because a registration is personal data and a password.
 extension UserRegistration: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
@@ -134,7 +135,7 @@ extension UserRegistration: CustomStringConvertible, CustomDebugStringConvertibl
 
 extension CaptchaResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
-  /// The kind of proof, never its token.
+  /// The description contains the kind of proof, never its token.
   public var description: String { member.name }
   public var debugDescription: String { description }
   public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -7,17 +7,17 @@ import SalesforceSDKCommon
 public struct JWTSigningKey: Sendable {
   private let key: _RSA.Signing.PrivateKey
 
-  /// How long an assertion is good for; the server accepts no more than three minutes.
+  /// The lifetime of an assertion; the server accepts at most three minutes.
   public static let lifetime: Duration = .seconds(180)
 
   /// Reads a key of at least 2,048 bits in PEM form.
   ///
-  /// - Throws: ``OAuthError`` `jwtLaunchFailed` if it is none.
+  /// - Throws: ``OAuthError`` `jwtLaunchFailed` if the text is not such a key.
   public init(pem: String) throws(OAuthError) {
     do {
       key = try _RSA.Signing.PrivateKey(pemRepresentation: pem)
     } catch {
-      // The cause is left out: it might quote the key.
+      // The cause is omitted, because it could contain the key.
       throw OAuthError(
         .jwtLaunchFailed,
         "The signing key is not an RSA key of at least 2048 bits in PEM form. Give the private key that "
@@ -25,10 +25,11 @@ public struct JWTSigningKey: Sendable {
     }
   }
 
-  /// An assertion that `clientId` may act for `username`, signed with RS256.
+  /// Creates an assertion that `clientId` may act for `username`, signed with RS256.
   ///
   /// - Parameter audience: The login server's address.
-  /// - Parameter now: Default: now; the assertion ends ``lifetime`` later.
+  /// - Parameter now: The present time. Default: the current date. The assertion expires
+  ///   ``lifetime`` later.
   /// - Throws: ``OAuthError`` `jwtLaunchFailed` if the key cannot sign.
   public func assertion(
     clientId: String, username: String, audience: String, now: Date = Date()
@@ -54,7 +55,7 @@ public struct JWTSigningKey: Sendable {
   }
 }
 
-/// Nothing of the key.
+/// The description contains nothing of the key.
 extension JWTSigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   public var description: String { "JWTSigningKey" }
   public var debugDescription: String { description }

@@ -6,10 +6,11 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
   /// The address, without a slash at its end.
   public let url: URL
 
-  /// Reads an address with or without `https://`; blanks and a slash at the ends are dropped, and the host is in lower case.
+  /// Parses an address with or without `https://`. Whitespace and a slash at its ends are removed,
+  /// and the host is converted to lower case.
   ///
-  /// - Throws: ``OAuthError`` `invalidLoginURL` for anything but https; plain http is accepted for
-  ///   this machine alone.
+  /// - Throws: ``OAuthError`` `invalidLoginURL` for any scheme except https; http is accepted only
+  ///   for this machine.
   public init(_ address: String) throws(OAuthError) {
     var text = address.trimmed
     if !text.contains("://") { text = "https://\(text)" }
@@ -22,7 +23,7 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
         "The login server's address must be an https address without user, query and fragment. Plain "
           + "http is accepted for this machine alone (127.0.0.1, ::1, localhost).")
     }
-    // Scheme and host have no case, so that two spellings are one server.
+    // Scheme and host are case-insensitive, so two spellings are one server.
     let site = url.site
     self.url = URL(string: site.lowercased() + text.dropFirst(site.count)) ?? url
   }
@@ -34,9 +35,9 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
     self.url = url
   }
 
-  /// Production and developer orgs.
+  /// The login server of production and developer orgs.
   public static let production = LoginServer(known: "login.salesforce.com")
-  /// Sandboxes.
+  /// The login server of sandboxes.
   public static let sandbox = LoginServer(known: "test.salesforce.com")
 
   /// Host and path without the scheme.
@@ -48,7 +49,7 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
   public var description: String { url.absoluteString }
 }
 
-/// The paths of CO-23, below a login server or a community.
+/// The paths of CO-23, relative to a login server or a community.
 enum OAuthPath {
   static let authorize = "/services/oauth2/authorize"
   static let token = "/services/oauth2/token"
@@ -60,7 +61,7 @@ enum OAuthPath {
 }
 
 extension URL {
-  /// The address up to its path, as it is written.
+  /// The address up to its path, in its original spelling.
   var site: String {
     let text = absoluteString
     let start = text.range(of: "://")?.upperBound ?? text.startIndex
@@ -68,9 +69,9 @@ extension URL {
     return String(text[..<end])
   }
 
-  /// The address with `path` behind it, and `query` already encoded.
+  /// Returns the address followed by `path`, and by `query`, which is already encoded.
   ///
-  /// - Precondition: Both are made of characters that an address may hold.
+  /// - Precondition: Both contain only characters that are allowed in an address.
   func appending(rawPath path: String, query: String? = nil) -> URL {
     let text =
       absoluteString.trimmingSlashes(atEnd: true) + path + (query.map { "?\($0)" } ?? "")

@@ -1,9 +1,9 @@
-/// The reason of a logout, also sent to the server with the revocation (CO-38).
+/// The reason of a logout. It is also sent to the server with the revocation (CO-38).
 public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
-  /// The word that is sent.
+  /// The value that is sent.
   public let rawValue: String
 
-  /// Makes a reason of your own.
+  /// Creates a custom reason.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
@@ -19,17 +19,17 @@ public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
   /// The app has no client for the user.
   public static let corruptStateAppInvalidRestClient = LogoutReason(
     rawValue: "corrupt_state_app_invalid_restclient")
-  /// The app found another contradiction.
+  /// The app found another inconsistency.
   public static let corruptStateAppOther = LogoutReason(rawValue: "corrupt_state_app_other")
-  /// This package found a contradiction.
+  /// This package found an inconsistency.
   public static let corruptStateMSDK = LogoutReason(rawValue: "corrupt_state_msdk")
   /// The server refused the refresh token.
   public static let refreshTokenExpired = LogoutReason(rawValue: "refresh_token_expired")
-  /// A policy of the org's demands it.
+  /// A policy of the org requires it.
   public static let ssdkLogoutPolicy = LogoutReason(rawValue: "ssdk_logout_policy")
   /// The session was idle for too long.
   public static let timeout = LogoutReason(rawValue: "timeout")
-  /// Something happened that should not.
+  /// An unexpected failure occurred.
   public static let unexpected = LogoutReason(rawValue: "unexpected")
   /// The server's response is unknown.
   public static let unexpectedResponse = LogoutReason(rawValue: "unexpected_response")

@@ -1,23 +1,23 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// A login that finds the user's org first: a page requests the mail address and leads to the org's own
-/// domain (CO-46).
+/// A login that finds the user's org first: a page asks the user for a mail address and leads to
+/// the org's own domain (CO-46).
 public struct MyDomainDiscovery: Sendable {
-  /// The result of the page.
+  /// The result of the discovery page.
   public struct Result: Sendable, Equatable {
     /// The server that the user logs in to.
     public let server: LoginServer
-    /// The user name to offer there.
+    /// The user name that the login page shows.
     public let loginHint: String
   }
 
-  /// The address that the page calls at its end.
+  /// The address that the page requests at its end.
   public static let callbackURL = "sfdc://discocallback"
   /// The page to show.
   public let url: URL
 
-  /// Creates the page for the app with `clientId` at a server whose path holds `/discovery`.
+  /// Creates the page for the app with `clientId` at a server whose path contains `/discovery`.
   ///
   /// - Parameter clientVersion: Default: this package's version.
   public init(
@@ -36,8 +36,8 @@ public struct MyDomainDiscovery: Sendable {
     self.url = url
   }
 
-  /// The result of the page, if `address` is its callback with both parts of the response; `nil` for any
-  /// other address, which the caller ignores.
+  /// Returns the result of the page, if `address` is its callback with both parts of the response;
+  /// `nil` for any other address, which the caller ignores.
   public func result(of address: String) -> Result? {
     guard AuthorizationSession.isRedirect(address, to: Self.callbackURL),
       let query = address.split(separator: "?", maxSplits: 1).dropFirst().first
@@ -53,7 +53,7 @@ public struct MyDomainDiscovery: Sendable {
 
 /// A presenter that can also show the discovery page.
 public protocol DiscoveryPresenter: LoginPresenter {
-  /// Shows the page of `discovery` and brings back the first address that it makes a result of.
+  /// Shows the page of `discovery` and returns the first result that it creates from an address.
   ///
   /// - Throws: As ``LoginPresenter/redirect(of:)``.
   func discover(_ discovery: MyDomainDiscovery) async throws -> MyDomainDiscovery.Result
@@ -62,10 +62,11 @@ public protocol DiscoveryPresenter: LoginPresenter {
 extension LoginServer {
   static let discoveryPath = "/discovery"
 
-  /// Asks for a mail address and leads to the org's own domain.
+  /// The server with the page that asks the user for a mail address and leads to the org's own
+  /// domain.
   public static let welcome = LoginServer(known: "welcome.salesforce.com/discovery")
 
-  /// Whether this is no login server but the page that finds one.
+  /// Whether this is not a login server but the page that finds one.
   public var isDiscovery: Bool {
     url.path(percentEncoded: true).lowercased().contains(Self.discoveryPath)
   }

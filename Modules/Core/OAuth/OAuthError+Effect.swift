@@ -7,30 +7,31 @@ public struct OAuthEffect: Sendable, Hashable, CustomStringConvertible {
 
   /// Inform the user and offer the login again. An existing account does not change.
   public static let startAgain = OAuthEffect(kind: .startAgain)
-  /// The credentials are used up: a login fails, a refresh ends the session and keeps the data.
+  /// The credentials can no longer be used: a login fails, a refresh ends the session and keeps the
+  /// data.
   public static let sessionEnded = OAuthEffect(kind: .sessionEnded)
   /// The connected app has another version: inform the user, log out, log in.
   public static let appChanged = OAuthEffect(kind: .appChanged)
-  /// The network or the server failed temporarily. An account keeps its session.
+  /// The network or the server failed temporarily. The account keeps its session.
   public static let tryLater = OAuthEffect(kind: .tryLater)
   /// The program's configuration makes a login impossible; the user cannot correct it.
   public static let configurationWrong = OAuthEffect(kind: .configurationWrong)
   /// The user cancelled: show no message.
   public static let silent = OAuthEffect(kind: .silent)
-  /// The login server's address leads nowhere: offer the first of the list.
+  /// The login server was not found at its address: offer the first of the list.
   public static let hostUnreachable = OAuthEffect(kind: .hostUnreachable)
 
   public var description: String { kind.rawValue }
 }
 
 extension OAuthError.Code {
-  /// The effect of this failure, according to the table in CO-40.
+  /// The effect of this failure, by the table in CO-40.
   public var effect: OAuthEffect {
     switch self {
     case .invalidGrant: .sessionEnded
     case .wrongVersion: .appChanged
     case .timedOut, .refreshFailed, .serverUnavailable, .rateLimitExceeded: .tryLater
-    case .badManagedConfiguration: .configurationWrong
+    case .badManagedConfiguration, .interactionNotAllowed: .configurationWrong
     case .cancelled: .silent
     case .invalidLoginURL: .hostUnreachable
     default: .startAgain

@@ -1,8 +1,8 @@
 public import SalesforceSDKCommon
 
-/// A sign-in, a token refresh or an identity call that failed.
+/// A failed login, token refresh or identity call.
 ///
-/// No token, code, password or verifier is ever part of it.
+/// It never contains a token, code, password or verifier.
 public struct OAuthError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -14,17 +14,18 @@ public struct OAuthError: FieldforceError {
       case refreshFailed, invalidLoginURL
       case invalidCredentials, stateMismatch, identityUnavailable, serverUnavailable
       case invalidUsername, invalidPassword, invalidEmail, managedAppRequired
-      case identityMismatch, screenLockRequired
+      case identityMismatch, screenLockRequired, interactionNotAllowed
     }
     private let kind: Kind
 
-    /// The server returned an error without a code here; ``OAuthError/serverError`` has it.
+    /// The server returned an error without a constant here; ``OAuthError/serverError`` contains
+    /// it.
     public static let unknown = Code(kind: .unknown)
     /// The server or the user did not respond in time. Trying again may help.
     public static let timedOut = Code(kind: .timedOut)
     /// The response is malformed.
     public static let malformedResponse = Code(kind: .malformedResponse)
-    /// The user, or the org's rules, refused. Start the login again.
+    /// The user, or a rule of the org, refused. Start the login again.
     public static let accessDenied = Code(kind: .accessDenied)
     /// The connected app's consumer key is not known. Correct it.
     public static let invalidClientId = Code(kind: .invalidClientId)
@@ -52,17 +53,17 @@ public struct OAuthError: FieldforceError {
     public static let badManagedConfiguration = Code(kind: .badManagedConfiguration)
     /// The exchange of a signed token failed.
     public static let jwtLaunchFailed = Code(kind: .jwtLaunchFailed)
-    /// The user gave up.
+    /// The user cancelled.
     public static let cancelled = Code(kind: .cancelled)
     /// The server was not reached for a refresh; the account is kept. Trying again may help.
     public static let refreshFailed = Code(kind: .refreshFailed)
-    /// The login server's address is no https address. Correct it.
+    /// The login server's address is not an https address. Correct it.
     public static let invalidLoginURL = Code(kind: .invalidLoginURL)
     /// The account has no refresh token, no instance or no consumer key. Log in again.
     public static let invalidCredentials = Code(kind: .invalidCredentials)
     /// The redirect does not belong to this login. It was ignored.
     public static let stateMismatch = Code(kind: .stateMismatch)
-    /// Who the user is could not be learnt.
+    /// The user of the tokens could not be determined.
     public static let identityUnavailable = Code(kind: .identityUnavailable)
     /// The login server failed, or is closed for maintenance. Trying again may help.
     public static let serverUnavailable = Code(kind: .serverUnavailable)
@@ -75,8 +76,10 @@ public struct OAuthError: FieldforceError {
     public static let invalidEmail = Code(kind: .invalidEmail)
     /// The org allows the login of this user only on managed devices.
     public static let managedAppRequired = Code(kind: .managedAppRequired)
-    /// The org demands that the app locks itself, and nothing on this device can unlock it.
+    /// The org requires that the app locks itself, and nothing on this device can unlock it.
     public static let screenLockRequired = Code(kind: .screenLockRequired)
+    /// A user would have to act, and this process starts no such login.
+    public static let interactionNotAllowed = Code(kind: .interactionNotAllowed)
     /// Responses of the server name different users. Do not use that server.
     public static let identityMismatch = Code(kind: .identityMismatch)
 
@@ -90,12 +93,12 @@ public struct OAuthError: FieldforceError {
       }
     }
 
-    /// The number of CO-40; 666 for causes that it does not know.
+    /// The number of the error in CO-40; 666 for causes without a number.
     public var number: Int {
       switch kind {
       case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable, .serverUnavailable,
         .invalidUsername, .invalidPassword, .invalidEmail, .managedAppRequired, .identityMismatch,
-        .screenLockRequired:
+        .screenLockRequired, .interactionNotAllowed:
         666
       case .timedOut: 667
       case .malformedResponse: 668
@@ -119,7 +122,7 @@ public struct OAuthError: FieldforceError {
       }
     }
 
-    /// The code for the server's error, according to the table in CO-40.
+    /// Creates the code for the server's error, by the table in CO-40.
     public init(serverError: String) {
       let kind: Kind =
         switch serverError {
@@ -150,23 +153,23 @@ public struct OAuthError: FieldforceError {
 
   /// The kind of the error.
   public let code: Code
-  /// What failed, on what, and the remedy; never a secret.
+  /// The failure, its object and the remedy; never a secret.
   public let message: String
-  /// The server's word for it, such as `invalid_grant`.
+  /// The server's error code, such as `invalid_grant`.
   public let serverError: String?
-  /// The server's sentence.
+  /// The server's description of the error.
   public let serverDescription: String?
   /// The number of a failed identity call in `com.salesforce.Identity.ErrorDomain` (CO-70).
   public let identityNumber: Int?
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
-  /// Where it was made.
+  /// The source location where the error was created.
   public let location: SourceLocation
 
-  /// Whether the same call may succeed later, by the code.
+  /// Whether the same call may succeed later, according to the code.
   public var isRetryable: Bool { code.isRetryable }
 
-  /// Creates an error, for a ``LoginPresenter`` of your own.
+  /// Creates an error, for a custom ``LoginPresenter``.
   public init(
     _ code: Code, _ message: String, serverError: String? = nil, serverDescription: String? = nil,
     identityNumber: Int? = nil, cause: (any Error)? = nil, fileID: String = #fileID,
@@ -181,7 +184,7 @@ public struct OAuthError: FieldforceError {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// Creates the error that the server named.
+  /// Creates the error for the server's error code.
   ///
   /// - Parameter code: Default: the code for `serverError`.
   init(
@@ -195,8 +198,8 @@ public struct OAuthError: FieldforceError {
       serverError: serverError, serverDescription: description, fileID: fileID, line: line)
   }
 
-  /// The error of a response that only says that the server cannot do the work now; nil for
-  /// any other status.
+  /// Creates the error for a status that means the server is temporarily unavailable; nil for any
+  /// other status.
   init?(
     unavailable status: Int, during what: String, fileID: String = #fileID, line: Int = #line
   ) {

@@ -2,17 +2,18 @@ import SalesforceSDKCommon
 import Foundation
 import HTTPTypes
 
-/// The requests to the OAuth endpoints, as pure functions from arguments to request. Each has a connection
-/// of its own: data requests, which may wait for the tokens, never hold it up.
+/// The requests to the OAuth endpoints, as pure functions from arguments to request. Each uses a
+/// separate connection, so that data requests, which may wait for the tokens, never block it.
 enum OAuthRequests {
-  /// How long an OAuth or identity call waits without hearing anything (CO-59).
+  /// The maximum time for which an OAuth or identity call waits without receiving data (CO-59).
   static let timeout: Duration = .seconds(120)
-  /// No response of these endpoints is longer than a few kilobytes.
+  /// The maximum size of a response. These endpoints return a few kilobytes.
   static let maxResponseBytes = 1024 * 1024
 
-  /// Redeems a code for tokens (CO-30). `code` is sent as it came, encoded.
+  /// Returns the request that redeems a code for tokens (CO-30). `code` is sent as received,
+  /// encoded.
   ///
-  /// - Parameter server: Default: where the user logged in.
+  /// - Parameter server: The server with the token endpoint. Default: the login server.
   static func exchange(
     code: String, attempt: AuthorizationSession, redirectURI: String, at server: LoginServer? = nil,
     userAgent: String
@@ -28,7 +29,7 @@ enum OAuthRequests {
       PercentEncoding.form(items) + "&code=\(code)", userAgent)
   }
 
-  /// Asks for a new access token (CO-31).
+  /// Returns the request for a new access token (CO-31).
   ///
   /// - Throws: ``OAuthError`` `invalidCredentials` if the account lacks what a refresh needs.
   ///
@@ -65,8 +66,8 @@ enum OAuthRequests {
       userAgent)
   }
 
-  /// Ends a session on the server (CO-37): by the refresh token, or by the access token if there is no other;
-  /// `nil` if there is neither.
+  /// Returns the request that revokes a session on the server (CO-37): by the refresh token, or by
+  /// the access token if there is no refresh token; `nil` if there is neither.
   static func revoke(
     _ credentials: OAuthCredentials, reason: LogoutReason, userAgent: String
   ) -> TransportRequest? {
@@ -76,7 +77,7 @@ enum OAuthRequests {
       PercentEncoding.form([("token", token), ("revoke_reason", reason.rawValue)]), userAgent)
   }
 
-  /// Asks a server who the bearer of a token is.
+  /// Returns the request for the user of a token.
   static func get(_ url: URL, token: String, userAgent: String) -> TransportRequest {
     var request = TransportRequest(
       method: .get, url: url,
@@ -88,7 +89,7 @@ enum OAuthRequests {
     return request
   }
 
-  /// Sends a form.
+  /// Returns the request that sends a form.
   static func post(_ url: URL, _ form: String, _ userAgent: String) -> TransportRequest {
     var request = TransportRequest(
       method: .post, url: url,

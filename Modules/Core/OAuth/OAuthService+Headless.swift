@@ -2,19 +2,19 @@ import Foundation
 import HTTPTypes
 import SalesforceSDKCommon
 
-/// The calls of a login without any page (CO-50).
+/// The requests of a login without a page (CO-50).
 extension OAuthService {
-  /// What proves who asks for a code.
+  /// The credentials with which a code is requested.
   struct HeadlessCredentials: Sendable {
-    /// `Auth-Request-Type`.
+    /// The header `Auth-Request-Type`.
     let type: String
-    /// `Auth-Verification-Type`, for one-time codes.
+    /// The header `Auth-Verification-Type`, for one-time codes.
     var method: VerificationMethod?
-    /// User name or identifier, and password or one-time code.
+    /// The user name or identifier, and the password or one-time code.
     let pair: (String, String)
   }
 
-  /// Asks for a code with a proof, and redeems it.
+  /// Requests a code with credentials, and redeems it.
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func tokens(
@@ -40,7 +40,7 @@ extension OAuthService {
     if let community = json["sfdc_community_url"]?.string, !community.isEmpty {
       server = try LoginServer(community)
     }
-    // This code came as it is, not inside an address.
+    // This code is not encoded, because it was not part of an address.
     return try await redeem(
       code: PercentEncoding.encode(code), attempt: attempt, redirectURI: attempt.app.redirectURI,
       at: server)
@@ -69,11 +69,11 @@ extension OAuthService {
     return try Self.object(response, during: what)
   }
 
-  /// The object of a successful response.
+  /// Returns the object of a successful response.
   ///
-  /// - Throws: ``OAuthError``: what the server named, or what its status says.
+  /// - Throws: ``OAuthError`` with the server's error code, or the code for its status.
   static func object(
-    _ response: TransportResponse, during what: String
+    _ response: RestResponse, during what: String
   ) throws(OAuthError) -> JSONSlice {
     let json = try? JSONSlice(parsing: response.body)
     if let json, json.kind == .object, let error = json["error"]?.string {
@@ -82,7 +82,7 @@ extension OAuthService {
     }
     if let error = OAuthError(unavailable: response.status, during: what) { throw error }
     guard (200...299).contains(response.status) else {
-      // REST endpoints name their errors in a list. Whatever word it has, a 401 refuses the token.
+      // REST endpoints return their errors in a list. With any error code, a 401 refuses the token.
       if let fault = json?[0], let word = fault["errorCode"]?.string {
         throw OAuthError(
           serverError: word, code: response.status == 401 ? .accessDenied : nil,

@@ -11,13 +11,13 @@ extension OAuthService {
     static let missingParameters = 770
   }
 
-  /// Asks the identity service who the user is.
+  /// Requests the user of the tokens from the identity service.
   ///
-  /// The request goes to the instance first, since it knows the token for certain; if there is no such
-  /// page, it goes to the address that the server returned.
+  /// The request is sent to the instance first, which certainly knows the token. If the page does
+  /// not exist there, the request is sent to the address that the server returned.
   ///
-  /// - Throws: ``OAuthError`` `identityUnavailable`, which names all that is missing; `accessDenied`
-  ///   if the token is refused; ``TransportError``.
+  /// - Throws: ``OAuthError`` `identityUnavailable`, which lists all missing members;
+  ///   `accessDenied` if the token is refused; ``TransportError``.
   func identity(
     of credentials: OAuthCredentials
   ) async throws -> (UserAccountIdentity, UserProfile) {
@@ -41,7 +41,7 @@ extension OAuthService {
     if let base = credentials.apiURL, base.origin != url.origin {
       addresses.insert(base.appending(rawPath: url.path(percentEncoded: true)), at: 0)
     }
-    var response = TransportResponse(status: 404)
+    var response = RestResponse(status: 404)
     for address in addresses where response.status == 404 {
       response = try await fetchResponse(
         to: OAuthRequests.get(address, token: token, userAgent: userAgent.text()), during: what)
@@ -51,6 +51,8 @@ extension OAuthService {
     return (identity, UserProfile(response: json))
   }
 
+  /// Checks that a response is about the user of a login.
+  ///
   /// - Throws: ``OAuthError`` `identityMismatch` if an id in `json` is not the one of `identity`.
   static func check(
     _ json: JSONSlice, isAbout identity: UserAccountIdentity, during what: String
@@ -66,9 +68,10 @@ extension OAuthService {
     }
   }
 
-  /// The object of a successful response; the server's cause, a word in plain text, is kept.
+  /// Returns the object of a successful response. An error contains the server's cause, a word in
+  /// plain text.
   static func identityAnswer(
-    _ response: TransportResponse, during what: String
+    _ response: RestResponse, during what: String
   ) throws(OAuthError) -> JSONSlice {
     if let error = OAuthError(unavailable: response.status, during: what) { throw error }
     let cause = response.status == 200 ? nil : word(in: response.body)
@@ -99,7 +102,7 @@ extension OAuthService {
     return json
   }
 
-  /// A short word such as `Bad_OAuth_Token`; a page is none.
+  /// Returns a short word such as `Bad_OAuth_Token`; nil for a page.
   private static func word(in body: [UInt8]) -> String? {
     let text = String(decoding: body.prefix(64), as: UTF8.self).trimmed
     let isWord = !text.isEmpty && text.allSatisfy { $0.isLetter || $0 == "_" || $0 == " " }

@@ -2,12 +2,12 @@ import Foundation
 import HTTPTypes
 import SalesforceSDKCommon
 
-/// The smaller calls around a login.
+/// The other requests of a login.
 extension OAuthService {
-  /// How long the org's configuration may take: a login does not wait for it longer.
+  /// The maximum time for which a login waits for the org's configuration.
   private static let configurationTimeout: Duration = .seconds(5)
 
-  /// Gets tokens by a program's own grant.
+  /// Requests tokens with a program's own grant.
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func tokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
@@ -15,7 +15,7 @@ extension OAuthService {
     return try tokens(in: try await fetchResponse(to: request, during: grant.what), by: grant)
   }
 
-  /// Gets new tokens by a program's own grant.
+  /// Requests new tokens with a program's own grant.
   ///
   /// - Throws: ``OAuthError``.
   func renewedTokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
@@ -32,10 +32,10 @@ extension OAuthService {
       PercentEncoding.form(try await grant.form(server) + deviceItems), userAgent.text())
   }
 
-  /// The tokens in the response to a grant. The platform has a code of its own for an exchange of an
-  /// assertion that gives anything but a JSON object (CO-34).
+  /// Returns the tokens in the response to a grant. The platform has a separate code for an
+  /// exchange of an assertion whose response is not a JSON object (CO-34).
   private func tokens(
-    in response: TransportResponse, by grant: ServerGrant
+    in response: RestResponse, by grant: ServerGrant
   ) throws(OAuthError) -> TokenResponse {
     try TokenResponse(
       response, during: grant.what,
@@ -58,7 +58,7 @@ extension OAuthService {
     return try DeviceCode(try Self.object(response, during: what))
   }
 
-  /// Requests the tokens once, in case the user has entered the code.
+  /// Requests the tokens once. They are returned only if the user has entered the code.
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func tokens(
@@ -77,7 +77,8 @@ extension OAuthService {
     return try TokenResponse(response, during: what)
   }
 
-  /// The org's authentication configuration; `nil` if it cannot be read for any reason (CO-43).
+  /// Returns the org's authentication configuration; `nil` if it cannot be read for any reason
+  /// (CO-43).
   ///
   /// - Throws: `CancellationError`.
   func configuration(of server: LoginServer) async throws -> OrgAuthConfiguration? {
@@ -97,7 +98,7 @@ extension OAuthService {
     }
   }
 
-  /// A one-time address that opens `target` with the session of `credentials` (CO-42).
+  /// Returns a one-time address that opens `target` with the session of `credentials` (CO-42).
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func oneTimeLoginURL(to target: String, with credentials: OAuthCredentials) async throws -> URL {
@@ -117,7 +118,7 @@ extension OAuthService {
     return url
   }
 
-  /// Whether the tokens are those of a user that only integrations use (CO-53).
+  /// Whether the tokens belong to a user for integrations only (CO-53).
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func isIntegrationUser(_ credentials: OAuthCredentials) async throws -> Bool {

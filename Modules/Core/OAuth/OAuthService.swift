@@ -2,28 +2,28 @@ import Foundation
 import HTTPTypes
 import SalesforceSDKCommon
 
-/// Speaks to the OAuth and identity endpoints. It keeps nothing.
+/// A client of the OAuth and identity endpoints, without state.
 ///
-/// No redirect is followed: these requests hold codes and tokens in their bodies.
+/// It follows no redirect, because the bodies of its requests contain codes and tokens.
 struct OAuthService: Sendable {
   let transport: any HTTPTransport
   let userAgent: UserAgent
   /// Additional parameters of every refresh.
   var refreshParameters: [String: String] = [:]
-  /// Measures how long a call takes.
+  /// The clock for the duration of calls.
   var clock: any Clock<Duration> = ContinuousClock()
 
-  /// The installation's name, or `nil` for none.
+  /// The installation's id, or `nil` for none.
   var deviceId: String? { userAgent.installationId.isEmpty ? nil : userAgent.installationId }
 
-  /// The installation's name as a parameter of a form; empty if there is none (CO-11).
+  /// The installation's id as a parameter of a form; empty if there is none (CO-11).
   var deviceItems: [(name: String, value: String)] {
     deviceId.map { [(name: "device_id", value: $0)] } ?? []
   }
 
   /// Redeems a code.
   ///
-  /// - Parameter server: Default: where the user logged in.
+  /// - Parameter server: The server with the token endpoint. Default: the login server.
   /// - Throws: ``OAuthError``; ``TransportError`` if the server was not reached.
   func redeem(
     code: String, attempt: AuthorizationSession, redirectURI: String, at server: LoginServer? = nil
@@ -35,7 +35,7 @@ struct OAuthService: Sendable {
     return try TokenResponse(try await fetchResponse(to: request, during: what), during: what)
   }
 
-  /// Gets new tokens.
+  /// Refreshes the tokens.
   ///
   /// - Throws: ``OAuthError``.
   func refresh(_ credentials: OAuthCredentials) async throws -> TokenResponse {
@@ -45,10 +45,11 @@ struct OAuthService: Sendable {
     return try TokenResponse(try await refreshAnswer(to: request, during: what), during: what)
   }
 
-  /// The response to a refresh; a server that is not reached is reported as the specification requires.
+  /// Returns the response to a refresh. If the server is not reached, throws the error that the
+  /// specification requires.
   func refreshAnswer(
     to request: TransportRequest, during what: String
-  ) async throws -> TransportResponse {
+  ) async throws -> RestResponse {
     do {
       return try await fetchResponse(to: request, during: what)
     } catch let error as TransportError {
@@ -57,7 +58,7 @@ struct OAuthService: Sendable {
     }
   }
 
-  /// Ends a refresh token; whether the server did.
+  /// Revokes a refresh token. Returns whether the server revoked it.
   func revoke(_ credentials: OAuthCredentials, reason: LogoutReason) async throws -> Bool {
     guard
       let request = OAuthRequests.revoke(credentials, reason: reason, userAgent: userAgent.text())
@@ -65,11 +66,10 @@ struct OAuthService: Sendable {
     return try await fetchResponse(to: request, during: "the revocation").status == 200
   }
 
-  /// Asks the userinfo endpoint whose the tokens are.
+  /// Requests the user of the tokens from the userinfo endpoint.
   ///
   /// - Throws: ``OAuthError`` `accessDenied` if the token is refused, `identityUnavailable`,
-  ///   `identityMismatch`;
-  ///   ``TransportError``.
+  ///   `identityMismatch`; ``TransportError``.
   func userInfo(
     of credentials: OAuthCredentials
   ) async throws -> (UserAccountIdentity, URL?, UserProfile) {
@@ -99,23 +99,24 @@ struct OAuthService: Sendable {
     )
   }
 
-  /// The response; a timeout is reported as the specification requires. A server that sends a byte now and then
-  /// has no more time than one that is silent: others wait for the tokens.
+  /// Returns the response. After a timeout, throws the error that the specification requires. The
+  /// limit also applies to a server that sends single bytes, because other calls wait for the
+  /// tokens.
   func fetchResponse(
     to request: TransportRequest, during what: String
-  ) async throws -> TransportResponse {
+  ) async throws -> RestResponse {
     guard request.url.isAllowedForTransport else {
       throw TransportError(
         .insecureURL,
         "\(request.url.withoutQuery) is not https. Plain http is for this machine alone.")
     }
     let start = ContinuousClock.now
-    var response: TransportResponse?
+    var response: RestResponse?
     defer {
       CoreLogger.log.debug("\(line(of: request, response, start.duration(to: .now)))")
     }
     do {
-      let received = try await withThrowingTaskGroup(of: TransportResponse?.self) { group in
+      let received = try await withThrowingTaskGroup(of: RestResponse?.self) { group in
         group.addTask { try await transport.send(request) }
         group.addTask {
           try await clock.sleep(for: request.timeout)
@@ -135,7 +136,7 @@ struct OAuthService: Sendable {
   }
 
   private func line(
-    of request: TransportRequest, _ response: TransportResponse?, _ duration: Duration
+    of request: TransportRequest, _ response: RestResponse?, _ duration: Duration
   ) -> RequestLine {
     RequestLine(
       method: request.method, path: RequestLine.safePath(request.url.absoluteString),

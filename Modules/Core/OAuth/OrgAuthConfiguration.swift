@@ -3,16 +3,16 @@ import SalesforceSDKCommon
 
 /// The login configuration of an org (CO-43), at `/.well-known/auth-configuration` of its own domain.
 public struct OrgAuthConfiguration: Sendable, Equatable {
-  /// Whether the org requests a login in the system's browser. This SDK always uses it.
+  /// Whether the org requires a login in the system's browser. This SDK always uses it.
   public let usesSystemBrowser: Bool
-  /// Whether the login may use a session that the browser already has.
+  /// Whether the login may use an existing session of the browser.
   public let sharesBrowserSession: Bool
   /// The start URLs of single sign-on with SAML and with other providers; `nil` if the org has none.
   public let singleSignOnURLs: [URL]?
   /// The org's own login page, if it has one.
   public let loginPageURL: URL?
 
-  /// Reads the document, including the members for either mobile system.
+  /// Parses the document, including the members for both mobile systems.
   ///
   /// - Throws: ``OAuthError`` `malformedResponse` if it is not a JSON object.
   public init(parsing document: [UInt8]) throws(OAuthError) {
@@ -32,7 +32,7 @@ public struct OrgAuthConfiguration: Sendable, Equatable {
     loginPageURL = json["LoginPage"]?["LoginPageUrl"]?.string.flatMap { URL(string: $0) }
   }
 
-  /// Whether a server can have such a document: those that many orgs share have none.
+  /// Whether a server can have such a document: servers that many orgs share have none.
   static func isKept(by server: LoginServer) -> Bool {
     server != .production && server != .sandbox && !server.isDiscovery
       && server.url.host() != LoginServer.welcome.url.host()

@@ -3,22 +3,23 @@ import SalesforceSDKCommon
 
 /// Credentials of a program without a user: a signed assertion, or its own secret.
 ///
-/// The server gives no refresh token for these. The account manager keeps the grant for as long as
-/// the process runs and uses it again when the access token has expired.
+/// The server issues no refresh token for these. The account manager keeps the grant while the
+/// process runs, and uses it again when the access token has expired.
 public struct ServerGrant: Sendable {
   /// The consumer key of the connected app.
   public let clientId: String
-  /// What is requested, in words of an error message.
+  /// The requested object, in the words of an error message.
   let what: String
   /// The kind of a login with this grant.
   let loginType: LoginType
-  /// Makes the form of one request to the token endpoint of a server.
+  /// A function that returns the form of one request to the token endpoint of a server.
   let form: @Sendable (LoginServer) async throws -> [(name: String, value: String)]
 
-  /// Credentials for the user in an assertion that `make` signs outside this package (CO-34).
+  /// Returns credentials for the user in an assertion that `make` signs outside this package
+  /// (CO-34).
   ///
-  /// - Parameter make: Called for each request, since an assertion is good for minutes; kept as long
-  ///   as the grant.
+  /// - Parameter make: Called for each request, because an assertion is valid only for minutes. The
+  ///   grant retains it.
   public static func assertion(
     clientId: String, _ make: @escaping @Sendable (LoginServer) async throws -> String
   ) -> ServerGrant {
@@ -35,11 +36,11 @@ public struct ServerGrant: Sendable {
     }
   }
 
-  /// Credentials for `username`: assertions that are signed with `key`.
+  /// Returns credentials for `username`: assertions that are signed with `key`.
   ///
   /// The connected app must have the key's certificate, and the user must be approved in advance.
   ///
-  /// - Parameter audience: Default: the login server's address.
+  /// - Parameter audience: The audience of the assertions. Default: the login server's address.
   public static func jwtBearer(
     clientId: String, username: String, key: JWTSigningKey, audience: String? = nil
   ) -> ServerGrant {
@@ -49,7 +50,7 @@ public struct ServerGrant: Sendable {
     }
   }
 
-  /// Tokens for the user that the connected app runs as, by the app's secret.
+  /// Returns credentials with the app's secret, for the user that the connected app runs as.
   ///
   /// The login server must be the org's own domain.
   public static func clientCredentials(clientId: String, clientSecret: String) -> ServerGrant {
@@ -62,7 +63,7 @@ public struct ServerGrant: Sendable {
   }
 }
 
-/// The consumer key alone.
+/// The description contains only the consumer key.
 extension ServerGrant: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   public var description: String { "grant of client \(clientId)" }
   public var debugDescription: String { description }

@@ -9,7 +9,7 @@ public struct QueryPage<Record: Decodable & Sendable>: Sendable {
   public let done: Bool
   /// The records of this page.
   public let records: [Record]
-  /// Brings the next page; `nil` on the last.
+  /// The address of the next page; `nil` on the last.
   public let nextRecordsURL: String?
 
   /// Reads a response.
@@ -64,7 +64,7 @@ extension RestClient {
     try await fetchRecords(ofModelType: type, for: .query(soql))
   }
 
-  /// All pages of a query, each requested when it is needed.
+  /// Returns all pages of a query, each requested when it is needed.
   public func pages<Record: Decodable & Sendable>(
     ofModelType type: Record.Type, for request: RestRequest
   ) -> QueryPages<Record> {
@@ -78,7 +78,7 @@ public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable 
   let client: RestClient
   let first: RestRequest
 
-  /// Asks for one page after the other.
+  /// Requests one page after the other.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let client: RestClient
     var request: RestRequest?
@@ -91,7 +91,7 @@ public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable 
       self.request = request
     }
 
-    /// The next page; `nil` after the last.
+    /// Returns the next page; `nil` after the last.
     ///
     /// - Throws: As ``RestClient/fetchRecords(ofModelType:for:)``; ``RestError`` `malformedResponse` if the
     ///   pages form a cycle.

@@ -26,22 +26,23 @@ public struct SOQLBuilder: Sendable, Hashable {
     self.object = object
   }
 
-  /// The same query with a condition.
+  /// Returns the same query with a condition.
   public func `where`(_ condition: String) -> Self { with(.where, condition) }
-  /// The same query with a filter behind `with`, such as `SECURITY_ENFORCED`.
+  /// Returns the same query with a filter after `with`, such as `SECURITY_ENFORCED`.
   public func with(_ filter: String) -> Self { with(.with, filter) }
-  /// The same query, grouped.
+  /// Returns the same query, grouped.
   public func groupBy(_ fields: String) -> Self { with(.groupBy, fields) }
-  /// The same query with a condition on groups; it counts only with ``groupBy(_:)``.
+  /// Returns the same query with a condition on groups; it counts only with ``groupBy(_:)``.
   public func having(_ condition: String) -> Self { with(.having, condition) }
-  /// The same query, sorted.
+  /// Returns the same query, sorted.
   public func orderBy(_ fields: String) -> Self { with(.orderBy, fields) }
-  /// The same query for that many records; 0 and less sets no limit.
+  /// Returns the same query with a limit; 0 or less sets none.
   public func limit(_ count: Int) -> Self { with(.limit, count > 0 ? "\(count)" : "") }
-  /// The same query without the first `count` records; 0 and less skips none.
+  /// Returns the same query without the first `count` records; 0 or less skips none.
   public func offset(_ count: Int) -> Self { with(.offset, count > 0 ? "\(count)" : "") }
 
-  /// The query: `select … from … where … with … group by … having … order by … limit n offset n`.
+  /// Returns the query: `select … from … where … with … group by … having … order by … limit n
+  /// offset n`.
   ///
   /// - Throws: ``RestError`` `invalidRequest` without a field or an object.
   public func build() throws(RestError) -> String {
@@ -62,19 +63,19 @@ public struct SOQLBuilder: Sendable, Hashable {
     return text
   }
 
-  /// The query, encoded for an address.
+  /// Returns the query, encoded for an address.
   ///
   /// - Throws: As ``build()``.
   public func encodeAndBuild() throws(RestError) -> String { PercentEncoding.encode(try build()) }
 
-  /// The query behind `path` and `/query/?q=`, as it is.
+  /// `path`, `/query/?q=` and the query, unencoded.
   ///
   /// - Throws: As ``build()``.
   public func buildWithPath(_ path: String) throws(RestError) -> String {
     try path.withoutTrailingSlash + "/query/?q=" + build()
   }
 
-  /// The query behind `path` and `/query/?q=`, encoded.
+  /// `path`, `/query/?q=` and the encoded query.
   ///
   /// - Throws: As ``build()``.
   public func encodeAndBuildWithPath(_ path: String) throws(RestError) -> String {

@@ -23,20 +23,20 @@ public struct SOSLBuilder: Sendable, Hashable {
     term = SOSL.sanitized(searchTerm, keepsWildcards: keepsWildcards)
   }
 
-  /// The same search in some fields only, such as `NAME FIELDS`.
+  /// Returns the same search in some fields only, such as `NAME FIELDS`.
   public func searchGroup(_ group: String) -> Self { changed { $0.group = group } }
-  /// The same search in one more object; objects keep their order.
+  /// Returns the same search in one more object; objects keep their order.
   public func returning(_ object: SOSLReturningBuilder) -> Self {
     changed { $0.objects.append(object) }
   }
-  /// The same search with a filter behind `with`, such as `DIVISION = 'Global'`.
+  /// Returns the same search with a filter after `with`, such as `DIVISION = 'Global'`.
   public func divisionFilter(_ filter: String) -> Self { changed { $0.division = filter } }
-  /// The same search in a data category.
+  /// Returns the same search in a data category.
   public func dataCategory(_ category: String) -> Self { changed { $0.category = category } }
-  /// The same search for that many records in all; 0 and less sets no limit.
+  /// Returns the same search with a limit for all records together; 0 or less sets none.
   public func limit(_ count: Int) -> Self { changed { $0.count = count } }
 
-  /// The search: `find {…} in … returning … with … with data category … limit n`.
+  /// Returns the search: `find {…} in … returning … with … with data category … limit n`.
   ///
   /// - Throws: ``RestError`` `invalidRequest` without a term, or with a returned object without a name.
   public func build() throws(RestError) -> String {
@@ -56,19 +56,19 @@ public struct SOSLBuilder: Sendable, Hashable {
     return text
   }
 
-  /// The search, encoded for an address.
+  /// Returns the search, encoded for an address.
   ///
   /// - Throws: As ``build()``.
   public func encodeAndBuild() throws(RestError) -> String { PercentEncoding.encode(try build()) }
 
-  /// The search behind `path` and `/search/?q=`, as it is.
+  /// `path`, `/search/?q=` and the search, unencoded.
   ///
   /// - Throws: As ``build()``.
   public func buildWithPath(_ path: String) throws(RestError) -> String {
     try path.withoutTrailingSlash + "/search/?q=" + build()
   }
 
-  /// The search behind `path` and `/search/?q=`, encoded.
+  /// `path`, `/search/?q=` and the encoded search.
   ///
   /// - Throws: As ``build()``.
   public func encodeAndBuildWithPath(_ path: String) throws(RestError) -> String {
@@ -94,19 +94,19 @@ public struct SOSLReturningBuilder: Sendable, Hashable {
   /// Names the object.
   public init(_ object: String) { self.object = object }
 
-  /// The same with these fields, separated by commas. Without fields, the search returns only ids and ignores
-  /// the clauses below.
+  /// Returns the same part with these fields, separated by commas. Without fields, the search
+  /// returns only ids and ignores the clauses below.
   public func fields(_ fields: String) -> Self { changed { $0.fieldList = fields } }
-  /// The same with a condition.
+  /// Returns the same part with a condition.
   public func `where`(_ condition: String) -> Self { changed { $0.condition = condition } }
-  /// The same, sorted.
+  /// Returns the same part, sorted.
   public func orderBy(_ fields: String) -> Self { changed { $0.order = fields } }
-  /// The same within one community.
+  /// Returns the same part within one community.
   public func withNetwork(_ id: String) -> Self { changed { $0.network = id } }
-  /// The same for that many records; 0 and less sets no limit.
+  /// Returns the same part with a limit; 0 or less sets none.
   public func limit(_ count: Int) -> Self { changed { $0.count = count } }
 
-  /// The text behind `returning`, with a blank before it.
+  /// Returns the text after `returning`, with a leading space.
   ///
   /// - Throws: ``RestError`` `invalidRequest` without an object.
   public func build() throws(RestError) -> String {
@@ -131,11 +131,11 @@ public struct SOSLReturningBuilder: Sendable, Hashable {
 
 /// Functions for the text of searches.
 public enum SOSL: Sendable {
-  /// The most records that ``search(_:scope:objects:limit:)`` asks for.
+  /// The maximum number of records that ``search(_:scope:objects:limit:)`` requests.
   public static let maxLimit = 200
 
-  /// `term` with a backslash before each character that means something in a search, so that it is found
-  /// as it was typed.
+  /// `term` with a backslash before each special character, so that a search finds the text as it
+  /// was typed.
   ///
   /// - Parameter keepsWildcards: Whether `*`, `?`, `|` and quotation marks stay as they are. Default: false.
   public static func sanitized(_ term: String, keepsWildcards: Bool = false) -> String {
@@ -154,7 +154,7 @@ public enum SOSL: Sendable {
   /// - Parameter term: The user's input; its special characters are escaped.
   /// - Parameter scope: Default: `IN NAME FIELDS`.
   /// - Parameter objects: Each with its fields; both keep their order.
-  /// - Parameter limit: 200 at most; 0 and less sets none.
+  /// - Parameter limit: 200 at most; 0 or less sets none.
   /// - Returns: `nil` without a term.
   public static func search(
     _ term: String, scope: String = "IN NAME FIELDS",

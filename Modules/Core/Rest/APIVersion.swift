@@ -2,10 +2,10 @@
 public struct APIVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The number before the dot.
   public let major: Int
-  /// The number behind it.
+  /// The number after the dot.
   public let minor: Int
 
-  /// Makes a version.
+  /// Creates a version.
   public init(major: Int, minor: Int = 0) {
     self.major = major
     self.minor = minor

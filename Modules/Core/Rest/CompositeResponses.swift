@@ -40,8 +40,8 @@ public struct CollectionResult: Sendable, Equatable {
 
 /// The response to the retrieval of a collection (CO-133).
 public struct RetrievedCollection: Sendable, Equatable {
-  /// One record for each id, in the order of the ids; nil for a record that was deleted or that the user
-  /// must not see.
+  /// One record for each id, in the order of the ids; nil for a record that was deleted or that the
+  /// user may not see.
   public let records: [JSONSlice?]
 
   /// Reads the response to ``RestRequest/collectionRetrieve(object:ids:fields:apiVersion:)``.
@@ -84,7 +84,7 @@ public struct CompositeResponse: Sendable, Equatable {
 
     /// Whether the status is one of 200...299.
     public var isSuccess: Bool { (200...299).contains(status) }
-    /// The faults that the step's body names.
+    /// The errors in the step's body.
     public var errors: [RestError.ServerError] {
       guard let body else { return [] }
       return body.kind == .array

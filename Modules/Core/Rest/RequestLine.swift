@@ -64,7 +64,7 @@ struct RequestLine: CustomStringConvertible {
     }
   }
 
-  /// What may follow the type of a record and is no record.
+  /// The names that may follow the type of a record and are not records.
   private static let resources: Set<Substring> = [
     "approvalLayouts", "compactLayouts", "defaultValues", "deleted", "describe", "layouts",
     "listviews", "quickActions", "updated",

@@ -5,30 +5,30 @@ import Synchronization
 
 /// A client that sends REST requests for one account.
 ///
-/// A client belongs to the account that it was created for, not to the current user. Any number of tasks may
-/// use it at once. When the account's token has expired, one refresh serves all requests that the server
-/// refused, and each of them is sent once more. A repeatable request without a response, or with a response
-/// 503, is sent again by the rules of ``RetryPolicy``; no other request is. After a logout of the account,
-/// requests throw `notAuthenticated`.
+/// A client belongs to the account that it was created for, not to the current user. Any number of
+/// tasks may use it at once. When the account's token has expired, one refresh serves all requests
+/// that the server refused, and each of them is sent once more. If a repeatable request gets no
+/// response, or a 503, it is sent again by the rules of ``RetryPolicy``. No other request is sent
+/// again. After a logout of the account, requests throw `notAuthenticated`.
 public final class RestClient: Sendable {
   /// The API version of requests that name none.
   public let apiVersion: String
-  /// The account whose token is sent; `nil` for a client without one.
-  public let identity: UserAccountIdentity?
+  /// The account whose token is sent; `nil` for a client without one, or before the first request of one that logs in on
+  /// demand. It never changes afterwards.
+  public var identity: UserAccountIdentity? { session.identity }
 
-  let accounts: UserAccountManager?
-  let transport: any HTTPTransport
-  let redirects: RedirectRule
   let options: Options
   let budget: RetryBudget
   let inFlight = InFlightRequests()
+  let chain: InterceptorChain
+  let session: ClientSession
+  let writer: RequestWriter
   /// The field `Date` of the last successful response.
   private let lastDate = Mutex<String?>(nil)
-  private let userAgent: UserAgent
 
-  /// How a client behaves.
+  /// The options of a client.
   public struct Options: Sendable {
-    /// When requests are sent again. Default: up to three attempts.
+    /// The rules for retries. Default: up to three attempts.
     public var retries: RetryPolicy
     /// Measures the waits between attempts. Default: the continuous clock.
     public var clock: any Clock<Duration> & Sendable
@@ -36,18 +36,25 @@ public final class RestClient: Sendable {
     public var chance: @Sendable () -> Double
     /// Called with the metrics of each finished call. It must return quickly. Default: none.
     public var observer: (@Sendable (TransferMetrics) -> Void)?
+    /// The cache of responses. Default: none.
+    public var cache: ResponseCache?
+    /// The app's own steps of each call, the outermost first; see ``RestInterceptor`` for their place among
+    /// those of the client. Default: none.
+    public var interceptors: [any RestInterceptor]
 
     /// Creates options; each default is described at its property.
     public init(
       retries: RetryPolicy = RetryPolicy(),
       clock: any Clock<Duration> & Sendable = ContinuousClock(),
       chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
-      observer: (@Sendable (TransferMetrics) -> Void)? = nil
+      observer: (@Sendable (TransferMetrics) -> Void)? = nil,
+      interceptors: [any RestInterceptor] = []
     ) {
       self.retries = retries
       self.clock = clock
       self.chance = chance
       self.observer = observer
+      self.interceptors = interceptors
     }
   }
 
@@ -59,42 +66,67 @@ public final class RestClient: Sendable {
   /// - Parameter redirects: The hosts that may receive the token in addition to the account's own servers, in
   ///   requests with an absolute URL and in redirects. Default: none; five redirects in a row.
   /// - Parameter options: Default: up to three attempts, no observer.
-  public init(
+  public convenience init(
     account: UserAccount, accounts: UserAccountManager, transport: any HTTPTransport,
     apiVersion: String = RestRequest.defaultAPIVersion, userAgent: UserAgent = UserAgent(),
     redirects: RedirectRule = RedirectRule(), options: Options = Options()
   ) {
-    self.identity = account.identity
-    self.accounts = accounts
-    self.transport = transport
-    self.apiVersion = apiVersion
-    self.userAgent = userAgent
-    self.redirects = redirects
-    self.options = options
-    self.budget = RetryBudget(options.retries.budget)
+    self.init(
+      session: ClientSession(accounts: accounts, identity: account.identity), transport: transport,
+      writer: RequestWriter(apiVersion: apiVersion, userAgent: userAgent, redirects: redirects),
+      options: options)
   }
 
-  /// Creates a client without an account, for requests with a whole address that need no token
+  /// Creates a client without an account, for requests with an absolute URL that need no token
   /// (CO-114, CO-127). Its parameters have the same defaults.
-  public init(
+  public convenience init(
     transport: any HTTPTransport, apiVersion: String = RestRequest.defaultAPIVersion,
     userAgent: UserAgent = UserAgent(), redirects: RedirectRule = RedirectRule(),
     options: Options = Options()
   ) {
-    self.identity = nil
-    self.accounts = nil
-    self.transport = transport
-    self.apiVersion = apiVersion
-    self.userAgent = userAgent
-    self.redirects = redirects
+    self.init(
+      session: ClientSession(accounts: nil, identity: nil), transport: transport,
+      writer: RequestWriter(apiVersion: apiVersion, userAgent: userAgent, redirects: redirects),
+      options: options)
+  }
+
+  /// Creates a client for the user who is there when a request needs one (CO-9): the current user of `accounts`, or the one
+  /// that its ``UserAccountManager/Options/loginHandler`` logs in. From then on it is the client of that account. Its
+  /// parameters have the same defaults.
+  public convenience init(
+    accounts: UserAccountManager, transport: any HTTPTransport,
+    apiVersion: String = RestRequest.defaultAPIVersion, userAgent: UserAgent = UserAgent(),
+    redirects: RedirectRule = RedirectRule(), options: Options = Options()
+  ) {
+    self.init(
+      session: ClientSession(accounts: accounts, identity: nil), transport: transport,
+      writer: RequestWriter(apiVersion: apiVersion, userAgent: userAgent, redirects: redirects),
+      options: options)
+  }
+
+  private init(
+    session: ClientSession, transport: any HTTPTransport, writer: RequestWriter, options: Options
+  ) {
+    self.apiVersion = writer.apiVersion
+    self.session = session
+    self.writer = writer
     self.options = options
-    self.budget = RetryBudget(options.retries.budget)
+    let budget = RetryBudget(options.retries.budget)
+    self.budget = budget
+    self.chain = InterceptorChain(
+      interceptors: [
+        MetricsInterceptor(observer: options.observer, apiVersion: writer.apiVersion)
+      ] + options.interceptors + [
+        RetryInterceptor(options: options, budget: budget),
+        SessionInterceptor(session: session, writer: writer),
+        RedirectInterceptor(),
+      ], last: { try await transport.send($0) })
   }
 
   /// Sends `request` and returns a successful response.
   ///
-  /// - Throws: ``RestError`` `server` with the status and what the server said, for a response
-  ///   outside 200...299; besides those what ``response(to:progress:)`` throws.
+  /// - Throws: ``RestError`` `server` with the status and the server's errors, for a response
+  ///   outside 200...299; also the errors of ``response(to:progress:)``.
   public func send(_ request: RestRequest) async throws -> RestResponse {
     try await send(request, progress: nil)
   }
@@ -123,29 +155,31 @@ public final class RestClient: Sendable {
   /// - Parameter progress: Receives the progress of request and response.
   /// - Throws: ``RestError`` if there is no response; ``OAuthError`` if the token had expired and
   ///   could not be refreshed; ``AccountError`` if new tokens could not be written;
-  ///   `CancellationError` if the task was cancelled, which closes the request's connection and
-  ///   leaves a refresh that others wait for running.
+  ///   `CancellationError` if the task was cancelled, which closes the request's connection; a
+  ///   refresh that other requests wait for continues.
   public func response(
     to request: RestRequest, progress: TransferProgress?
   ) async throws -> RestResponse {
     defer { progress?.finish() }
+    guard let cache = options.cache else { return try await fetch(request, progress) }
+    return try await cachedResponse(to: request, in: cache) { try await fetch($0, progress) }
+  }
+
+  /// Sends a request to the server.
+  private func fetch(
+    _ request: RestRequest, _ progress: TransferProgress?
+  ) async throws -> RestResponse {
     return try await inFlight.run(request) {
-      let attempt: Attempt<RestResponse> = try await self.perform(request, progress) {
-        wired, redirects in
-        .response(RestResponse(try await self.transport.send(wired, following: redirects)))
+      let response = try await self.exchange(request, progress)
+      if response.isSuccess, let date = response.headers[.date] {
+        self.lastDate.withLock { $0 = date }
       }
-      switch attempt {
-      case .response(let response), .consumed(let response, _):
-        if response.isSuccess, let date = response.headers[.date] {
-          self.lastDate.withLock { $0 = date }
-        }
-        return response
-      }
+      return response
     }
   }
 
-  /// The server's time at the last successful response of this client, to the second; nil before the first, or if
-  /// it has no date.
+  /// The server's time at the last successful response of this client, in whole seconds; nil before
+  /// the first response, or if that has no date.
   public var serverTime: SalesforceDate? {
     lastDate.withLock { $0 }.flatMap(SalesforceDate.parseHTTP)
   }
@@ -156,8 +190,8 @@ public final class RestClient: Sendable {
   ///
   /// Once `body` has been called, the request is not sent again.
   ///
-  /// - Returns: What `body` returns.
-  /// - Throws: As ``send(_:)``; what `body` throws passes through.
+  /// - Returns: The result of `body`.
+  /// - Throws: As ``send(_:)``; errors of `body` are rethrown.
   public func withStream<Result: Sendable>(
     to request: RestRequest, progress: TransferProgress? = nil,
     _ body: @escaping @Sendable (RestStream) async throws -> Result
@@ -168,9 +202,9 @@ public final class RestClient: Sendable {
     }
   }
 
-  /// Ends all requests of this client that have no response yet; their callers get `CancellationError`.
+  /// Cancels all pending requests of this client; their callers get `CancellationError`.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of cancelled requests.
   @discardableResult
   public func cancelAll() -> Int { cancel { _ in true } }
 
@@ -188,70 +222,6 @@ public final class RestClient: Sendable {
   package func wire(
     _ request: RestRequest, as account: UserAccount?
   ) throws(RestError) -> TransportRequest {
-    try check(request)
-    let url = try request.url(
-      base: account?.credentials.base(for: request.host) ?? request.host.base,
-      apiVersion: apiVersion)
-    guard url.isAllowedForTransport else {
-      throw RestError(
-        .insecureURL,
-        "\(url.withoutQuery) is not https. Plain http is for this machine alone.")
-    }
-    var headers = request.headers
-    if request.requiresAuthentication, headers[.authorization] == nil, let account {
-      guard let token = account.credentials.accessToken else {
-        throw RestError(.notAuthenticated, "\(account) has no session. Log in again.")
-      }
-      guard account.credentials.owns(url) || redirects.trusts(url) else {
-        throw RestError(
-          .invalidRequest,
-          "\(url.withoutQuery) is no server of \(account), so it must not see the token. "
-            + "Send the request without authentication.")
-      }
-      headers[.authorization] = "Bearer \(token)"
-    }
-    if headers[.userAgent] == nil {
-      headers[.userAgent] = userAgent.text(qualifier: request.userAgentQualifier)
-    }
-    return TransportRequest(
-      method: request.method, url: url, headers: headers, body: request.body,
-      upload: request.upload, timeout: request.timeout,
-      maxResponseBytes: request.maxResponseBytes)
-  }
-
-  /// - Throws: ``RestError`` `invalidRequest` if the request needs a later version of the API than it
-  ///   would be sent to.
-  private func check(_ request: RestRequest) throws(RestError) {
-    guard let needed = request.minimumVersion,
-      let version = APIVersion(inPath: request.target(apiVersion: apiVersion)), version < needed
-    else { return }
-    throw RestError(
-      .invalidRequest, "\(request) needs version \(needed) of the API, and \(version) is used.")
-  }
-}
-
-extension RestRequest.Host {
-  /// The server, if the request itself names one.
-  var base: URL? {
-    if case .base(let url) = kind { url } else { nil }
-  }
-}
-
-extension RestResponse {
-  /// Whether the response says that the token is not accepted (CO-120).
-  func asksForRefresh(of request: RestRequest) -> Bool {
-    if status == 401 { return true }
-    return status == 403 && request.isOfOAuth && body.elementsEqual("Bad_OAuth_Token".utf8)
-  }
-}
-
-extension RestRequest {
-  /// Whether the request goes to one of the OAuth endpoints. In a whole address their path may follow
-  /// that of a community.
-  fileprivate var isOfOAuth: Bool {
-    let endpoints = "/services/oauth2"
-    guard isAbsolute else { return target().hasPrefix(endpoints) }
-    let path = URL(string: path)?.path(percentEncoded: true) ?? ""
-    return path.hasPrefix(endpoints) || path.contains("\(endpoints)/")
+    try writer.wire(request, as: account)
   }
 }

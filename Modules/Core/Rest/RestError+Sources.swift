@@ -31,7 +31,7 @@ extension RestError {
       case .untrustedServer: .untrustedServer
       default: .unreachable
       }
-    // The same fact on a higher floor: what lies below is the cause, not the transport's copy.
+    // The transport's error describes the same failure, so its cause becomes the cause of this one.
     self.init(code, error.message, cause: error.cause, fileID: fileID, line: line)
   }
 

@@ -18,7 +18,7 @@ public struct RestError: FieldforceError {
 
     /// The server was not reached. Trying again may help.
     public static let unreachable = Code(kind: .unreachable)
-    /// The server was silent for too long. Trying again may help.
+    /// The server sent nothing for too long. Trying again may help.
     public static let timedOut = Code(kind: .timedOut)
     /// The connection ended inside the response. Trying again may help if the request changes
     /// nothing.
@@ -31,15 +31,15 @@ public struct RestError: FieldforceError {
     public static let malformedResponse = Code(kind: .malformedResponse)
     /// The response has no body where one is needed.
     public static let emptyResponse = Code(kind: .emptyResponse)
-    /// The request cannot be sent as it was made. Correct it.
+    /// The request is invalid and was not sent. Correct it.
     public static let invalidRequest = Code(kind: .invalidRequest)
     /// The request has more records than the server accepts at once. Split it.
     public static let tooManyRecords = Code(kind: .tooManyRecords)
     /// The account has no session, or was logged out. Log in.
     public static let notAuthenticated = Code(kind: .notAuthenticated)
-    /// A file that was to be sent cannot be read, or became shorter since.
+    /// A file to upload cannot be read, or became shorter.
     public static let unreadableFile = Code(kind: .unreadableFile)
-    /// The file that was to receive the response cannot be written. Free space, or name another one.
+    /// The file for the response cannot be written. Free space, or use another file.
     public static let unwritableFile = Code(kind: .unwritableFile)
     /// Another download, in this process or another, writes the same file. Wait for its end.
     public static let busyFile = Code(kind: .busyFile)
@@ -65,7 +65,7 @@ public struct RestError: FieldforceError {
       if case .server(let status) = kind { "server(\(status))" } else { "\(kind)" }
     }
 
-    /// Whether the network failed rather than the request or the server (CO-125).
+    /// Whether the network failed, not the request or the server (CO-125).
     public var isNetworkFailure: Bool {
       switch kind {
       case .unreachable, .timedOut, .truncated, .untrustedServer: true
@@ -85,14 +85,14 @@ public struct RestError: FieldforceError {
 
   /// One error of the server's response.
   public struct ServerError: Sendable, Hashable {
-    /// Such as `INVALID_FIELD`.
+    /// The server's code, such as `INVALID_FIELD`.
     public let errorCode: String
-    /// The server's sentence.
+    /// The server's message.
     public let message: String
     /// The fields concerned.
     public let fields: [String]
 
-    /// Makes a fault.
+    /// Creates a server error.
     public init(errorCode: String, message: String, fields: [String] = []) {
       self.errorCode = errorCode
       self.message = message
@@ -102,15 +102,15 @@ public struct RestError: FieldforceError {
 
   /// The kind of the error.
   public let code: Code
-  /// What failed, on what, and the remedy; without query, token or record data.
+  /// The failure, its subject and the remedy; without query, token or record data.
   public let message: String
   /// The unchanged body of the response; empty if there was none. It may contain record data.
   public let body: [UInt8]
-  /// The faults that the server names, in its order.
+  /// The errors in the server's response, in its order.
   public let serverErrors: [ServerError]
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
-  /// Where it was made.
+  /// The line that detected the failure.
   public let location: SourceLocation
 
   /// Whether the same call may succeed later, by the code.
@@ -140,7 +140,7 @@ public struct RestError: FieldforceError {
 }
 
 extension RestError: CustomDebugStringConvertible {
-  /// With the faults that the server named, which may quote values of the record.
+  /// The description with the server's errors, which may quote values of the record.
   public var debugDescription: String {
     let faults = serverErrors.map { "\($0.errorCode): \($0.message)" }
     return ([description] + faults).joined(separator: "; ")

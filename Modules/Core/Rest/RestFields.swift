@@ -21,7 +21,7 @@ public struct RestFields: Sendable, Equatable {
     self.json = json
   }
 
-  /// Takes an object value.
+  /// Creates the fields from an object.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if a number in it is not finite.
   public init(_ object: JSONObject) throws(RestError) {
@@ -33,7 +33,7 @@ public struct RestFields: Sendable, Equatable {
     }
   }
 
-  /// Takes any value.
+  /// Creates the fields from any value.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if it is not an object, or a number in it is not finite.
   public init(_ value: JSONValue) throws(RestError) {
@@ -43,7 +43,7 @@ public struct RestFields: Sendable, Equatable {
     try self.init(object)
   }
 
-  /// Takes a JSON text.
+  /// Creates the fields from a JSON text.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if it is not a JSON object.
   public init(jsonText: [UInt8]) throws(RestError) {
@@ -86,7 +86,7 @@ public struct RestFields: Sendable, Equatable {
 }
 
 extension RestFields: ExpressibleByDictionaryLiteral {
-  /// Makes the object from a literal.
+  /// Creates the object from a literal.
   ///
   /// - Precondition: Every number is finite.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {

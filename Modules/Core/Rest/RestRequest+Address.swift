@@ -2,7 +2,7 @@ import SalesforceSDKCommon
 package import Foundation
 
 extension RestRequest {
-  /// Path and query on the server, complete: `/services/data/v66.0/query?q=...` (CO-116).
+  /// The complete path and query on the server: `/services/data/v66.0/query?q=...` (CO-116).
   ///
   /// - Parameter apiVersion: The version that replaces `/{v}`.
   public func target(apiVersion: String = RestRequest.defaultAPIVersion) -> String {
@@ -70,7 +70,7 @@ extension String {
     return String(rest)
   }
 
-  /// What follows `prefix`, or `nil` if the text does not start with it.
+  /// The part after `prefix`, or `nil` if the text does not start with it.
   func dropping(prefix: String) -> Substring? {
     hasPrefix(prefix) ? dropFirst(prefix.count) : nil
   }

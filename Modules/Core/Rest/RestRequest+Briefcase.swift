@@ -18,13 +18,13 @@ extension RestRequest {
   }
 }
 
-/// One page of the records that the user's briefcases hold.
+/// One page of the records in the user's briefcases.
 public struct PrimingRecords: Sendable, Equatable {
   /// A record, by its id and when it last changed.
   public struct Record: Sendable, Hashable {
     /// The record's id.
     public let id: String
-    /// When it last changed.
+    /// The time of its last change.
     public let systemModstamp: SalesforceDate
   }
 
@@ -42,7 +42,7 @@ public struct PrimingRecords: Sendable, Equatable {
 
   /// The records by object and record type.
   public let records: [String: [String: [Record]]]
-  /// Asks for the next page; `nil` on the last.
+  /// The token for the next page; `nil` on the last.
   public let relayToken: String?
   /// The ids of rules that failed.
   public let failedRules: [String]

@@ -5,10 +5,10 @@ import SalesforceSDKCommon
 public struct RestRecord: Sendable, Equatable {
   /// The object's name.
   public var object: String
-  /// The fields; an update holds `id` among them.
+  /// The fields; for an update, they include `id`.
   public var fields: RestFields
 
-  /// Makes a record.
+  /// Creates a record.
   public init(object: String, fields: RestFields) {
     self.object = object
     self.fields = fields
@@ -18,9 +18,9 @@ public struct RestRecord: Sendable, Equatable {
 // The factories of CO-133. The response to a write is one result per record, in input order:
 // ``CollectionResult`` reads it.
 extension RestRequest {
-  /// The most records of one write; splitting longer lists is the caller's.
+  /// The maximum number of records in one write. The caller splits longer lists.
   public static let maxCollectionRecords = 200
-  /// The most ids of one retrieve.
+  /// The maximum number of ids in one retrieve.
   public static let maxCollectionIds = 2000
 
   /// Creates up to 200 records, of one or several objects.
@@ -32,7 +32,7 @@ extension RestRequest {
     try write(.post, "", records, allOrNone, apiVersion)
   }
 
-  /// Changes up to 200 records; each holds its `id`.
+  /// Changes up to 200 records; the fields of each include its `id`.
   ///
   /// - Throws: ``RestError`` `tooManyRecords`; `invalidRequest` if a record has no `id`.
   public static func collectionUpdate(
@@ -45,7 +45,8 @@ extension RestRequest {
     return try write(.patch, "", records, allOrNone, apiVersion)
   }
 
-  /// Creates or changes up to 200 records of one object by an external id, which each holds.
+  /// Creates or changes up to 200 records of one object by an external id, which the fields of each
+  /// include.
   ///
   /// - Throws: ``RestError`` `tooManyRecords`.
   public static func collectionUpsert(

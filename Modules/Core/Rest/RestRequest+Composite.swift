@@ -27,7 +27,7 @@ public struct TreeRecord: Sendable, Equatable {
     /// The records, in order.
     public var records: [TreeRecord]
 
-    /// Makes a group of children.
+    /// Creates a group of children.
     public init(_ relationship: String, _ records: [TreeRecord]) {
       self.relationship = relationship
       self.records = records
@@ -43,7 +43,7 @@ public struct TreeRecord: Sendable, Equatable {
   /// The child records, to any depth; the server accepts five levels and 200 records in total.
   public var children: [Children]
 
-  /// Makes a record.
+  /// Creates a record.
   public init(
     object: String, referenceId: String, fields: RestFields, children: [Children] = []
   ) {
@@ -56,16 +56,17 @@ public struct TreeRecord: Sendable, Equatable {
 
 // The factories of CO-132.
 extension RestRequest {
-  /// The most requests of one batch.
+  /// The maximum number of requests in one batch.
   public static let maxBatchRequests = 25
-  /// The most steps of one composite request.
+  /// The maximum number of steps in one composite request.
   public static let maxCompositeSteps = 25
 
-  /// Runs up to 25 steps in order, each of which may use the responses before it. ``CompositeResponse``
-  /// reads the response, which is 200 even if a step failed.
+  /// Runs up to 25 steps in order; each may use the responses of earlier steps.
+  /// ``CompositeResponse`` reads the response, which is 200 even if a step failed.
   ///
   /// - Parameter allOrNone: Whether the failure of one step undoes all steps.
-  /// - Parameter apiVersion: Of this request and of steps that name none; pass the client's.
+  /// - Parameter apiVersion: The version for this request and for steps without one; pass the
+  ///   client's.
   /// - Throws: ``RestError`` `tooManyRecords`; `invalidRequest` if two steps share a reference id, or
   ///   a body is not JSON.
   public static func composite(
@@ -205,8 +206,8 @@ extension RestRequest {
     return result
   }
 
-  /// Gives references to steps of this request back their form, which encoding took from them:
-  /// `%40%7Bref.id%7D` becomes `@{ref.id}` if `ref` is the name of a step.
+  /// Restores references to steps of this request after encoding: `%40%7Bref.id%7D` becomes
+  /// `@{ref.id}` if `ref` is the name of a step.
   private static func restoringReferences(in url: String, _ names: Set<String>) -> String {
     let start = "%40%7B", end = "%7D"
     var pieces = url.components(separatedBy: start)[...]

@@ -26,11 +26,11 @@ public struct LayoutType: Sendable, Hashable {
 public struct LayoutMode: Sendable, Hashable {
   /// The word that is sent.
   public let rawValue: String
-  /// To make a record.
+  /// Creating a record.
   public static let create = LayoutMode(rawValue: "Create")
-  /// To change one.
+  /// Editing a record.
   public static let edit = LayoutMode(rawValue: "Edit")
-  /// To look at one.
+  /// Viewing a record.
   public static let view = LayoutMode(rawValue: "View")
 }
 
@@ -67,7 +67,7 @@ extension RestRequest {
     RestRequest(path: "\(root(apiVersion))/search/scopeOrder")
   }
 
-  /// How search results of objects are laid out.
+  /// The layouts of search results of objects.
   public static func searchResultLayout(
     objects: [String], apiVersion: String? = nil
   ) -> RestRequest {

@@ -18,9 +18,9 @@ public struct NotificationSelection: Sendable, Hashable {
 
 // The factories of CO-134 for notifications to the user.
 extension RestRequest {
-  /// The most notifications on a page.
+  /// The maximum number of notifications on a page.
   public static let maxNotifications = 20
-  /// The most notifications that one request changes by their ids.
+  /// The maximum number of ids in one request that changes notifications.
   public static let maxNotificationIds = 50
 
   /// The newest notifications.

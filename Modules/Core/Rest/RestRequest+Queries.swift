@@ -4,15 +4,15 @@ import HTTPTypes
 extension RestRequest {
   /// Runs a SOQL query and returns its first page.
   ///
-  /// - Parameter batchSize: Records a page, clamped to 200...2000; the server treats it as a wish.
-  ///   Default: 2000, the server's own.
+  /// - Parameter batchSize: The number of records per page, clamped to 200...2000; the server may
+  ///   return fewer or more. Default: 2000, as on the server.
   public static func query(
     _ soql: String, batchSize: Int = maxBatchSize, apiVersion: String? = nil
   ) -> RestRequest {
     query(resource: "query", soql, batchSize, apiVersion)
   }
 
-  /// Runs a SOQL query over deleted and archived records too.
+  /// Runs a SOQL query that includes deleted and archived records.
   ///
   /// - Parameter batchSize: As in ``query(_:batchSize:apiVersion:)``.
   public static func queryAll(
@@ -33,7 +33,7 @@ extension RestRequest {
     RestRequest(path: "\(root(apiVersion))/search", query: [RestQueryItem("q", sosl)])
   }
 
-  /// The most records that the server puts on a page of a query.
+  /// The maximum number of records on a page of a query.
   public static let maxBatchSize = 2000
   /// The smallest number that can be requested.
   public static let minBatchSize = 200

@@ -23,8 +23,8 @@ extension RestRequest {
 
   /// Changes fields of a record. The response is 204.
   ///
-  /// - Parameter ifUnmodifiedSince: Refuse with 412 if the record changed later than this, to the
-  ///   second.
+  /// - Parameter ifUnmodifiedSince: The server refuses with 412 if the record changed after this
+  ///   time, in whole seconds.
   public static func update(
     object: String, id: String, fields: RestFields, ifUnmodifiedSince: SalesforceDate? = nil,
     apiVersion: String? = nil
@@ -40,8 +40,8 @@ extension RestRequest {
   /// Creates a record, or changes the one whose external id matches. A status 300 means several matches.
   ///
   /// - Parameter externalId: `nil` always creates.
-  /// - Throws: ``RestError`` `invalidRequest` if `fields` holds the external id, which the server
-  ///   refuses.
+  /// - Throws: ``RestError`` `invalidRequest` if `fields` contains the external id, which the
+  ///   server refuses.
   public static func upsert(
     object: String, externalIdField: String, externalId: String?, fields: RestFields,
     apiVersion: String? = nil

@@ -8,7 +8,7 @@ extension RestRequest {
     RestRequest(path: "/", requiresAuthentication: false)
   }
 
-  /// The resources of an API version: the cheapest request there is.
+  /// The resources of an API version. This is the cheapest request.
   ///
   /// - Parameter version: Such as `"v66.0"`. Default: the client's.
   public static func resources(version: String? = nil) -> RestRequest {

@@ -30,7 +30,7 @@ extension RestRequest {
       .with(form: [("token", token)])
   }
 
-  /// Tells whether a password has expired.
+  /// Requests whether a password has expired.
   public static func passwordStatus(
     of object: PasswordObject = .user, id: String, apiVersion: String? = nil
   ) -> RestRequest {
@@ -50,7 +50,7 @@ extension RestRequest {
       .with(json: body.bytes)
   }
 
-  /// Lets the server make a new password and send it to the user.
+  /// Makes the server create a new password and send it to the user.
   public static func resetPassword(
     of object: PasswordObject = .user, id: String, apiVersion: String? = nil
   ) -> RestRequest {

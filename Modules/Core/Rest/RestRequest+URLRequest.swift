@@ -12,8 +12,8 @@ extension RestRequest {
   /// The client adds token and user agent, unless the request has its own; the token is sent only to servers
   /// of the account and of the platform.
   ///
-  /// - Throws: ``RestError`` `invalidRequest` if it has no address, a method or header field that is none,
-  ///   or a body that is a stream, which could be read only once.
+  /// - Throws: ``RestError`` `invalidRequest` if it has no address, an invalid method or header
+  ///   field, or a body that is a stream, which could be read only once.
   public init(_ urlRequest: URLRequest) throws(RestError) {
     guard let url = urlRequest.url, url.host() != nil else {
       throw RestError(.invalidRequest, "A request without an address cannot be sent.")

@@ -33,9 +33,9 @@ public struct RestRequest: Sendable, Equatable {
   /// The path, percent-encoded.
   ///
   /// `/{v}` at its start becomes the client's API version. A path that starts with `/services/` or
-  /// with ``endpoint`` is complete; a text that starts with `https://` is a whole address.
+  /// with ``endpoint`` is complete; a text that starts with `https://` is an absolute URL.
   public var path: String
-  /// What stands before a path that is not complete. Default: `/services/data`.
+  /// The prefix of a path that is not complete. Default: `/services/data`.
   public var endpoint: String
   /// The query's parts, unencoded.
   public var query: [RestQueryItem]
@@ -46,26 +46,27 @@ public struct RestRequest: Sendable, Equatable {
   public var body: [UInt8]?
   /// A body that is read while it is sent, such as a file; it takes the place of ``body``.
   public var upload: UploadBody?
-  /// Whether the request may be sent again when there was no response, because doing it twice is the same
-  /// as doing it once, for the caller too.
+  /// Whether the request may be sent again if there was no response, because executing it twice has
+  /// the same effect and the same result for the caller.
   ///
   /// Default: true for `GET`, `HEAD` and `PUT`. Not for `DELETE`: a retry after a
   /// lost response gets a 404, so a success would look like a failure.
   public var isRepeatable: Bool
-  /// The version of the API that the request needs; with an earlier one it is not sent.
+  /// The minimum API version of the request; with an earlier version it is not sent.
   public var minimumVersion: APIVersion?
   /// Whether the account's token is sent, and refreshed if it has expired. Default: true.
   public var requiresAuthentication: Bool
-  /// The longest time to wait without hearing anything from the server. Default: 60 seconds.
+  /// The maximum time without data from the server. Default: 60 seconds.
   public var timeout: Duration
-  /// The longest body accepted. Default: ``TransportRequest/defaultMaxResponseBytes``.
+  /// The maximum size of the response's body in bytes. Default:
+  /// ``TransportRequest/defaultMaxResponseBytes``.
   public var maxResponseBytes: Int
   /// A word added to the application type in the user agent, such as `MobileSync` for the requests
   /// of a sync.
   public var userAgentQualifier: String?
 
-  /// Creates a request of your own: a GET to the account's instance unless something else is said. Each other
-  /// default stands at its property.
+  /// Creates a custom request, by default a GET to the account's instance. Each property documents
+  /// its default.
   ///
   /// - Parameter path: Percent-encoded, such as `"/{v}/limits"` or
   ///   `"/services/apexrest/Orders/"`.
@@ -100,11 +101,11 @@ public struct RestRequest: Sendable, Equatable {
       requiresAuthentication: false)
   }
 
-  /// Where the REST API lives on every instance.
+  /// The path of the REST API on every instance.
   public static let defaultEndpoint = "/services/data"
   /// The API version of requests whose client names none.
   public static let defaultAPIVersion = "v66.0"
-  /// Stands at the start of a path for the client's API version.
+  /// The placeholder of the client's API version at the start of a path.
   static let versionPlaceholder = "/{v}"
 
   /// The start of a factory's path: the version given, or the client's.
@@ -136,7 +137,7 @@ public struct RestQueryItem: Sendable, Hashable {
   /// The value as text.
   public var value: String
 
-  /// Makes a part; the value may be a number or anything else that prints (CO-116).
+  /// Creates a part; the value is converted to text (CO-116).
   public init(_ name: String, _ value: some CustomStringConvertible) {
     self.name = name
     self.value = value.description

@@ -4,23 +4,23 @@ import Synchronization
 
 /// The number and the delays of retries after a 503 or without a response.
 ///
-/// Only requests that may be repeated without harm are (``RestRequest/isRepeatable``). Each wait is a
-/// random part of a span that doubles from one attempt to the next, so that clients which failed together
-/// do not come back together; a `Retry-After` of the server counts as the shortest wait.
+/// Only repeatable requests are retried (``RestRequest/isRepeatable``). Each wait is a random part
+/// of a span that doubles with each attempt, so that clients that failed together do not retry
+/// together. A `Retry-After` of the server is the minimum wait.
 public struct RetryPolicy: Sendable, Equatable {
-  /// How often a request is sent at most, the first time included.
+  /// The maximum number of attempts, including the first.
   public var maxAttempts: Int
   /// The longest wait before the second attempt; it doubles for each further one.
   public var firstWait: Duration
-  /// The longest of all waits. A server that asks for a longer one gets no further request, and its
-  /// response goes to the caller.
+  /// The maximum wait. If a server requests a longer one, there is no further attempt, and its
+  /// response is returned to the caller.
   public var maxWait: Duration
   /// The maximum number of repetitions that a client saves up. Each repetition uses one of them, and each
   /// request earns a tenth of one: if the server is down for long, the traffic grows by a tenth instead of
   /// threefold.
   public var budget: Int
 
-  /// Makes a policy.
+  /// Creates a policy.
   ///
   /// - Parameter maxAttempts: Default: 3.
   /// - Parameter firstWait: Default: half a second.
@@ -43,10 +43,10 @@ public struct RetryPolicy: Sendable, Equatable {
 
 /// Decides after each attempt whether there is another one. No clock, no chance, no I/O.
 struct RetryMachine {
-  /// What came of an attempt.
+  /// The result of an attempt.
   enum Outcome: Equatable {
     case response(status: Int, retryAfter: Duration?)
-    case failure(TransportError.Code)
+    case failure(RestError.Code)
   }
 
   let policy: RetryPolicy
@@ -59,7 +59,7 @@ struct RetryMachine {
     self.isRepeatable = isRepeatable
   }
 
-  /// How long to wait before the next attempt; `nil` if this outcome is the last.
+  /// The wait before the next attempt; `nil` if this outcome is the last.
   ///
   /// - Parameter chance: 0..<1, drawn for each call.
   mutating func wait(after outcome: Outcome, chance: Double) -> Duration? {
@@ -83,7 +83,7 @@ extension RetryMachine.Outcome {
   }
 }
 
-/// What a client has saved up for repetitions.
+/// The retry budget of a client.
 final class RetryBudget: Sendable {
   private let limit: Double
   private let saved: Mutex<Double>
@@ -96,7 +96,7 @@ final class RetryBudget: Sendable {
   /// A request was sent for the first time.
   func earn() { saved.withLock { $0 = min(limit, $0 + 0.1) } }
 
-  /// Takes one repetition; false if there is none left.
+  /// Uses one repetition; returns false if none is left.
   func spend() -> Bool {
     saved.withLock { saved in
       guard saved >= 1 else { return false }
@@ -107,7 +107,8 @@ final class RetryBudget: Sendable {
 }
 
 extension HTTPFields {
-  /// How long the server asks to wait: a number of seconds, or the time until a date; a day at most.
+  /// The wait that the server requests: a number of seconds, or the time until a date; a day at
+  /// most.
   func retryAfter(now: SalesforceDate) -> Duration? {
     guard let text = self[.retryAfter]?.trimmed else { return nil }
     if let seconds = Int64(text) {

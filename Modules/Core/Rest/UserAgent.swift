@@ -7,13 +7,13 @@ import Synchronization
 /// `SalesforceMobileSDK/<version> <os>/<os version> (<model>) <app>/<app version> <type><qualifier>
 /// uid_<installation> ftr_<markers>`
 public struct UserAgent: Sendable, Equatable {
-  /// The application's name. A blank one is not taken: the former name stays.
+  /// The application's name. A blank name is ignored: the former name stays.
   public var appName: String {
     didSet { if appName.trimmed.isEmpty { appName = oldValue } }
   }
   /// The application's version, `1.2` or `1.2(345)`.
   public var appVersion: String
-  /// The application's type.
+  /// The application's type: `Native`, `Hybrid` or `ReactNative` (CO-10). Default: `Native`.
   public var appType: String
   /// The id of the installation; omitted if empty.
   public var installationId: String
@@ -24,22 +24,22 @@ public struct UserAgent: Sendable, Equatable {
   /// The device's model, or the processor's architecture.
   public var model: String
 
-  /// Describes an application on this machine.
+  /// Creates the description of an application on this machine.
   ///
-  /// - Parameter appName: Default: the name of the executable, also if it is blank.
+  /// - Parameter appName: Default, also for a blank name: the name of the executable.
   public init(
     appName: String = UserAgent.processName, appVersion: String = "1.0", installationId: String = ""
   ) {
     self.appName = appName.trimmed.isEmpty ? UserAgent.processName : appName
     self.appVersion = appVersion
-    self.appType = "Native"
+    self.appType = Self.nativeType
     self.installationId = installationId
     self.systemName = UserAgent.systemName
     self.systemVersion = UserAgent.systemVersion
     self.model = UserAgent.architecture
   }
 
-  /// The header's value.
+  /// Returns the header's value.
   ///
   /// - Parameter qualifier: Follows the application's type, such as `MobileSync`.
   public func text(
@@ -56,6 +56,9 @@ public struct UserAgent: Sendable, Equatable {
     return String(String.UnicodeScalarView(text))
   }
 
+  package static let nativeType = "Native"
+  package static let hybridType = "Hybrid"
+
   /// The name of the running program.
   public static var processName: String { ProcessInfo.processInfo.processName }
 }
@@ -66,17 +69,17 @@ public enum SDKVersion: Sendable {
   public static let current = "0.1.0"
 }
 
-/// The features in use, as the short codes that the user agent carries (CO-183).
+/// The features in use, as short codes in the user agent (CO-183).
 ///
-/// Registering twice, or removing what is not there, changes nothing. Codes hold letters, digits
-/// and underscores.
+/// Registering a code twice, or removing one that is not registered, changes nothing. Codes consist
+/// of letters, digits and underscores.
 public final class FeatureMarkers: Sendable {
   /// The markers of this process.
   public static let shared = FeatureMarkers()
 
   private let markers = Mutex<Set<String>>([])
 
-  /// Makes an empty set.
+  /// Creates an empty set.
   public init() {}
 
   /// Adds a code.

@@ -1,6 +1,6 @@
 import Foundation
 
-// What the user agent says of the machine, which each system tells in its own way.
+// The description of the machine in the user agent, which each system provides in its own way.
 extension UserAgent {
   /// The system's name.
   static var systemName: String {

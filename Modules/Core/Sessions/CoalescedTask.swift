@@ -29,7 +29,7 @@ final class CoalescedTask<Value: Sendable>: Sendable {
 
   /// The outcome.
   ///
-  /// - Throws: What the work threw, the same for every caller; `CancellationError` if the calling
+  /// - Throws: The error of the work, the same for every caller; `CancellationError` if the calling
   ///   task was cancelled while it waited.
   func value() async throws -> Value { try await outcome.value() }
 
@@ -59,12 +59,12 @@ final class CoalescedTask<Value: Sendable>: Sendable {
   /// The outcome, also if the calling task is cancelled: from then on the work has `grace` to end by
   /// itself.
   ///
-  /// - Throws: What the work threw; `CancellationError` if it was cancelled.
+  /// - Throws: The error of the work; `CancellationError` if it was cancelled.
   func value(grace: Duration, by clock: any Clock<Duration>) async throws -> Value {
     do {
       return try await value()
     } catch is CancellationError where Task.isCancelled {
-      // In a task of its own, which is not cancelled.
+      // In a separate task, which is not cancelled.
       let rest = Task { try await self.value(within: grace, by: clock) }
       guard let value = try await rest.value else { throw CancellationError() }
       return value

@@ -5,23 +5,23 @@ public import Foundation
 /// A plain value. ``UserAccountManager`` keeps the current one; a copy is not refreshed. Its
 /// description shows addresses, never a token.
 public struct OAuthCredentials: Sendable, Equatable {
-  /// Names the secrets of this login in the secret store.
+  /// The name of this login's secrets in the secret store.
   public let identifier: String
   /// The consumer key of the login, which refreshes also use.
   public var clientId: String
   /// The redirect URI that the login used.
   public var redirectURI: String
-  /// Where the user logged in.
+  /// The server where the user logged in.
   public var loginServer: LoginServer
   /// Whether tokens for web content are requested too.
   public var usesHybridGrants: Bool
-  /// Sent with each request; `nil` until there is one.
+  /// The token that is sent with each request; `nil` until there is one.
   public var accessToken: String?
-  /// Brings new access tokens; `nil` if the connected app grants none.
+  /// The token that requests new access tokens; `nil` if the connected app grants none.
   public var refreshToken: String?
   /// The server that holds the org's data.
   public var instanceURL: URL?
-  /// The server for the platform's own services, where the org has one.
+  /// The server for the platform's own services, if the org has one.
   public var apiInstanceURL: URL?
   /// The community that the user logged in to.
   public var communityId: String?
@@ -29,9 +29,9 @@ public struct OAuthCredentials: Sendable, Equatable {
   public var communityURL: URL?
   /// The address of the identity service.
   public var identityURL: URL?
-  /// When the access token was issued, in milliseconds since 1970.
+  /// The time at which the access token was issued, in milliseconds since 1970.
   public var issuedAtMilliseconds: Int64?
-  /// What the tokens are good for, as granted; empty if the server did not say.
+  /// The granted scopes; empty if the server did not list them.
   public var scopes: [String]
   /// `jwt`, or `nil` for opaque tokens.
   public var tokenFormat: String?
@@ -40,7 +40,7 @@ public struct OAuthCredentials: Sendable, Equatable {
   /// Additional members of token responses, as the options request (CO-19); they are not treated as secrets.
   public var additionalFields: [String: String]
 
-  /// Makes credentials.
+  /// Creates credentials.
   ///
   /// - Parameter identifier: Default: the consumer key and a random part.
   public init(
@@ -87,12 +87,12 @@ public struct OAuthCredentials: Sendable, Equatable {
     }
   }
 
-  /// Drops the access token; a refresh token brings another (CO-64).
+  /// Drops the access token; a refresh gets another one (CO-64).
   public mutating func removeAccessToken() {
     accessToken = nil
   }
 
-  /// Drops the tokens and all that the server told with them. What a new login needs stays:
+  /// Drops the tokens and all other values from the server. The values for a new login stay:
   /// consumer key, redirect URI and login server (CO-64).
   public mutating func removeSession() {
     self = OAuthCredentials(
@@ -166,6 +166,10 @@ enum OAuthKeys {
   static let beaconChildConsumerKey = "beacon_child_consumer_key"
   static let accessService = service + "access"
   static let refreshService = service + "refresh"
+  /// The key prefix of a user's id.
+  static let userKeyPrefix = "005"
+  /// The key prefix of an org's id.
+  static let organizationKeyPrefix = "00D"
   /// The community id of users without a community.
   static let internalCommunityId = "000000000000000AAA"
 

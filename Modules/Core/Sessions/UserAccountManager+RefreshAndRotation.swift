@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 
 extension UserAccountManager {
-  /// Gets a new access token for an account now, even if the old one is still good.
+  /// Gets a new access token for an account, even if the old one is still valid.
   ///
   /// - Throws: ``OAuthError`` `invalidCredentials` without a refresh token; `invalidGrant` if the
   ///   server refuses it, which also ends the session; `refreshFailed` or `timedOut` if the server
@@ -22,11 +22,14 @@ extension UserAccountManager {
     while true {
       let account = try active(identity)
       if let token = account.credentials.accessToken, token != stale { return account }
-      let flight = refreshes[identity] ?? startRefresh(of: identity, replacing: stale)
+      let flight = machine.refresh(of: identity) ?? startRefresh(of: identity, replacing: stale)
       do {
         return try await flight.value()
       } catch is CancellationError where flight.isGivenUp && !Task.isCancelled {
         // A login, a logout or a close gave the refresh up, not the caller: what holds now decides.
+      } catch let demand as LogoutDemand {
+        await logOut(identity, after: demand)
+        throw demand.cause
       }
     }
   }
@@ -34,22 +37,26 @@ extension UserAccountManager {
   private func startRefresh(
     of identity: UserAccountIdentity, replacing stale: String?
   ) -> CoalescedTask<UserAccount> {
+    let number = machine.nextRefresh()
     let flight = CoalescedTask<UserAccount> {
-      try await self.runRefresh(of: identity, replacing: stale)
+      let server = await self.machine.account(identity)?.credentials.loginServer ?? .production
+      return try await self.handlingErrors(at: server, account: identity) {
+        try await self.runRefresh(of: identity, replacing: stale)
+      }
     } whenDone: {
-      await self.refreshEnded(identity)
+      await self.refreshEnded(identity, number)
     }
-    refreshes[identity] = flight
+    machine.didStartRefresh(of: identity, number: number, flight)
     return flight
   }
 
-  /// How many requests wait for a refresh of that account.
+  /// The number of requests that wait for a refresh of that account.
   func waitingForRefresh(of identity: UserAccountIdentity) -> Int {
-    refreshes[identity]?.waiterCount ?? 0
+    machine.refresh(of: identity)?.waiterCount ?? 0
   }
 
-  private func refreshEnded(_ identity: UserAccountIdentity) {
-    refreshes[identity] = nil
+  private func refreshEnded(_ identity: UserAccountIdentity, _ number: Int) {
+    machine.didEndRefresh(of: identity, number: number)
   }
 
   /// One refresh, while no other process refreshes the same account.
@@ -95,7 +102,7 @@ extension UserAccountManager {
     // No caller waits for it any more, and another task may be changing the account.
     try Task.checkCancellation()
     let account = try account(stored, after: response)
-    openIDTokens[stored.identity] = response.values["id_token"]
+    machine[stored.identity].openIDToken = response.values["id_token"]
     try await save(account)
     didMove(account)
     CoreLogger.log.info("The token of \(account) was refreshed.")
@@ -109,19 +116,18 @@ extension UserAccountManager {
 
   /// New tokens by the refresh token or, without one, by the program's own grant.
   private func newTokens(of stored: UserAccount) async throws -> TokenResponse {
-    if stored.credentials.refreshToken?.isEmpty ?? true, let grant = grants[stored.identity] {
+    if stored.credentials.refreshToken?.isEmpty ?? true, let grant = machine[stored.identity].grant
+    {
       return try await service.renewedTokens(by: grant, at: stored.credentials.loginServer)
     }
     return try await service.refresh(stored.credentials)
   }
 
-  /// Notes that the server refused the refresh token. Tokens and data stay where they are.
+  /// Records that the server refused the refresh token. Tokens and data are kept.
   private func endSession(of stored: UserAccount) async {
     guard options.endsSessionWhenRefreshIsRefused,
-      var account = held[stored.identity], account.loginState == .loggedIn,
-      account.credentials.identifier == stored.credentials.identifier
+      let account = machine.endedSession(of: stored)
     else { return }
-    account.loginState = .notLoggedIn
     CoreLogger.log.warning("the server refused the refresh token of \(account); it must log in")
     do {
       try await save(account)

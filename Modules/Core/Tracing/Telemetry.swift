@@ -5,9 +5,9 @@ import Tracing
 /// The spans and metrics of the SDK's work, for the tracer and the metrics backend that the program bootstraps
 /// (CO-194).
 ///
-/// What a span and a metric may hold: names of the SDK's own operations, HTTP methods, statuses, hosts, paths without
-/// query and without values, ids of syncs, counts. Never a query, a body, a name of a soup or a store, or the message
-/// of an error, which may quote a record.
+/// The permitted content of spans and metrics: names of the SDK's own operations, HTTP methods,
+/// statuses, hosts, paths without query and without values, ids of syncs, counts. Never a query, a
+/// body, a name of a soup or a store, or the message of an error, which may quote a record.
 package enum Telemetry {
   /// A kind of work. Its raw value names the span; the metrics are named after it.
   package enum Work: String, Sendable {
@@ -19,8 +19,8 @@ package enum Telemetry {
     case read = "fieldforce.store.read"
   }
 
-  /// Runs `body` in a span, counts it and measures its time. Without a tracer and a metrics backend `body` is all
-  /// that runs.
+  /// Runs `body` in a span, counts it and measures its time. Without a tracer and a metrics
+  /// backend, it only runs `body`.
   ///
   /// The counter `NAME.count` and the timer `NAME.duration` have the dimension `outcome`, which is `success`,
   /// `cancelled` or `failure` unless `body` sets another, and the other dimensions that `body` sets.
@@ -65,7 +65,7 @@ package enum Telemetry {
 }
 
 extension Telemetry {
-  /// One piece of work that is under way.
+  /// One piece of work that is in flight.
   package final class Recording: Sendable {
     private struct State {
       var outcome: String?
@@ -102,10 +102,10 @@ extension Telemetry {
       state.withLock { $0.dimensions.append((key, value)) }
     }
 
-    /// Says how the work ended, if it throws nothing.
+    /// Sets the outcome of work that throws no error.
     package func setOutcome(_ outcome: String) { state.withLock { $0.outcome = outcome } }
 
-    /// Notes an event within the span.
+    /// Adds an event to the span.
     package func note(_ event: String) { span?.addEvent(SpanEvent(name: event)) }
 
     /// Records a number of items, such as the records of a sync.
@@ -128,7 +128,7 @@ extension Telemetry {
       if let span {
         span.attributes["outcome"] = outcome
         if let error, !(error is CancellationError) {
-          // Its type alone: the message may quote what a user wrote.
+          // Only its type, because the message may contain user input.
           span.attributes["error.type"] = "\(type(of: error))"
           span.setStatus(SpanStatus(code: .error))
         } else if outcome == "failure" {

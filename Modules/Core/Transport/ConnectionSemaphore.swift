@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Lets as many requests to one server go at once as there may be connections to it. The others wait
-/// here, in order.
+/// A semaphore that limits the concurrent requests to one server to the number of its connections.
+/// Other requests wait in order.
 ///
 /// URLSession would let them wait too, but never says when one of them is sent, so the time in its queue
 /// would pass for the server's silence.
 final class ConnectionSemaphore: Sendable {
   private typealias Waiter = CheckedContinuation<Void, any Error>
-  /// Tells one waiter from the others.
+  /// The identity of a waiting request.
   private final class Ticket: Sendable {}
 
   private struct Line {
@@ -18,7 +18,7 @@ final class ConnectionSemaphore: Sendable {
   private let limit: Int
   private let lines = Mutex<[String: Line]>([:])
 
-  /// - Parameter limit: How many may go at once to one server.
+  /// - Parameter limit: The maximum number of concurrent exchanges with one server.
   init(limit: Int) { self.limit = limit }
 
   /// Waits for its turn. ``leave(_:)`` is due once for every call that returns.
@@ -45,7 +45,7 @@ final class ConnectionSemaphore: Sendable {
     }
   }
 
-  /// Makes room for the next one.
+  /// Ends a request, so that the next one can start.
   func leave(_ server: String) {
     let next = lines.withLock { lines -> Waiter? in
       guard var line = lines[server] else { return nil }

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 import SalesforceSDKCommon
 
-/// Keeps, in order, what a reader has not taken yet: a little in memory, the rest in a file.
+/// A buffer of the unread part of a response, in order: a little in memory, the rest in a file.
 ///
 /// The file has no name, so nothing is left of it when the process ends. Its chunks are encrypted with a key
 /// that is in memory alone, so neither the disk nor a copy of it shows what was in the response.
 struct DiskBuffer: Sendable {
   /// As much as this stays in memory.
   static let memoryLimit = 1 << 20
-  /// The plain size of what is encrypted as one.
+  /// The plaintext size of an encrypted chunk.
   private static let chunkSize = 64 << 10
 
   private let folder: URL
@@ -21,7 +21,7 @@ struct DiskBuffer: Sendable {
   /// The newest bytes, fewer than a chunk.
   private var back: [UInt8] = []
 
-  /// - Parameter folder: Where the file is made, once it is needed.
+  /// - Parameter folder: The folder in which the file is created when it is needed.
   init(in folder: URL, memoryLimit: Int = DiskBuffer.memoryLimit) {
     self.folder = folder
     self.memoryLimit = memoryLimit
@@ -30,7 +30,7 @@ struct DiskBuffer: Sendable {
   /// Whether nothing waits.
   var isEmpty: Bool { front.isEmpty && back.isEmpty && file?.isEmpty ?? true }
 
-  /// Puts bytes behind the others.
+  /// Appends bytes.
   ///
   /// - Throws: ``TransportError`` `noRoom`.
   mutating func append(_ piece: Data) throws(TransportError) {
@@ -47,7 +47,7 @@ struct DiskBuffer: Sendable {
     back.removeFirst(start)
   }
 
-  /// Takes the oldest bytes; `nil` if there are none.
+  /// Removes and returns the oldest bytes; `nil` if the buffer is empty.
   ///
   /// - Throws: ``TransportError`` `noRoom`: what was written cannot be read.
   mutating func next() throws(TransportError) -> [UInt8]? {

@@ -3,47 +3,47 @@ public import HTTPTypes
 
 /// A transport, which sends a request to a server and returns the whole response.
 ///
-/// A transport does the I/O and nothing else: it follows no redirect, sends no cookie, keeps no
-/// cache and sends no body twice. What a status means, whether a token may travel on and whether work
-/// without a response is done again is decided above it, so that every transport is as safe as the next.
+/// A transport only does the I/O: it follows no redirects, sends no cookies, has no cache and sends
+/// no body twice. The client above it interprets the status, follows redirects with or without the
+/// token, and repeats requests, so every transport is equally safe.
 ///
-/// Two come with this module: ``URLSessionTransport`` for the network and ``ScriptedTransport`` for
+/// This module has two: ``URLSessionTransport`` for the network and ``ScriptedTransport`` for
 /// tests.
 public protocol HTTPTransport: Sendable {
   /// Sends `request` and returns the complete response, whatever its status; a 3xx is a response too.
   ///
-  /// - Throws: ``TransportError`` with a code of its list; `CancellationError` when the calling task
-  ///   was cancelled, after the connection was closed.
-  func send(_ request: TransportRequest) async throws -> TransportResponse
+  /// - Throws: ``TransportError``; `CancellationError` if the calling task was cancelled, after the
+  ///   connection was closed.
+  func send(_ request: TransportRequest) async throws -> RestResponse
 
-  /// Sends `request` and lends the response to `body` as soon as its header fields are there. The
-  /// connection is closed if `body` ends before the response does.
+  /// Sends `request` and calls `body` with the response as soon as its header fields have arrived.
+  /// The connection is closed if `body` returns before the end of the response.
   ///
-  /// A transport that can pass on a response piece by piece implements this; the others lend the complete
-  /// response of ``send(_:)``.
+  /// A transport that can deliver a response piece by piece implements this; the default passes the
+  /// complete response of ``send(_:)``.
   ///
-  /// - Returns: What `body` returns.
-  /// - Throws: As ``send(_:)``; what `body` throws passes through.
+  /// - Returns: The result of `body`.
+  /// - Throws: As ``send(_:)``; errors of `body` are rethrown.
   func withStream<Result: Sendable>(
     to request: TransportRequest,
-    _ body: @Sendable (TransportStream) async throws -> Result
+    _ body: @Sendable (RestStream) async throws -> Result
   ) async throws -> Result
 }
 
 extension HTTPTransport {
   public func withStream<Result: Sendable>(
     to request: TransportRequest,
-    _ body: @Sendable (TransportStream) async throws -> Result
+    _ body: @Sendable (RestStream) async throws -> Result
   ) async throws -> Result {
     let response = try await send(request)
     return try await body(
-      TransportStream(
-        status: response.status, headers: response.headers, body: TransportBody(response.body)))
+      RestStream(
+        status: response.status, headers: response.headers, body: RestBody(response.body)))
   }
 }
 
-/// One complete HTTP request: a transport adds only what the protocol demands (`Host`, `Content-Length`,
-/// `Accept-Encoding`).
+/// One complete HTTP request: a transport adds only the header fields that the protocol requires
+/// (`Host`, `Content-Length`, `Accept-Encoding`).
 public struct TransportRequest: Sendable, Equatable {
   /// The HTTP method.
   public var method: HTTPRequest.Method
@@ -57,12 +57,12 @@ public struct TransportRequest: Sendable, Equatable {
   public var upload: UploadBody?
   /// Receives the progress of the transfer; `nil` for none.
   public var progress: TransferProgress?
-  /// The longest time to wait without hearing anything from the server.
+  /// The maximum time without data from the server.
   public var timeout: Duration
   /// The longest body accepted; a longer one is refused as soon as that is known.
   public var maxResponseBytes: Int
-  /// Whether the request has a connection of its own: it waits for no other request, and is not sent on a
-  /// connection that was kept alive and may be dead. Token requests do. Default: false.
+  /// Whether the request uses a separate connection: it waits for no other request, and is not sent
+  /// on a connection that was kept alive and may be dead. True for token requests. Default: false.
   ///
   /// A transport without connections ignores it.
   public var usesOwnConnection = false
@@ -87,43 +87,13 @@ public struct TransportRequest: Sendable, Equatable {
     self.progress = progress
   }
 
-  /// 256 MB: far above any page of records, far below what would harm a process.
+  /// The default maximum, 256 MB: far more than a page of records, and safe for a process's memory.
   public static let defaultMaxResponseBytes = 256 * 1024 * 1024
-}
-
-/// The complete response to one request.
-public struct TransportResponse: Sendable, Equatable {
-  /// The HTTP status.
-  public var status: Int
-  /// The header fields.
-  public var headers: HTTPFields
-  /// The body, decompressed; empty if there was none.
-  public var body: [UInt8]
-
-  /// Makes a response.
-  public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
-    self.status = status
-    self.headers = headers
-    self.body = body
-  }
-
-  /// Makes a response with a JSON text as its body.
-  public init(status: Int = 200, json: String) {
-    self.init(
-      status: status, headers: [.contentType: "application/json;charset=UTF-8"],
-      body: Array(json.utf8))
-  }
 }
 
 /// The method and the address without its query: neither token nor record data.
 extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertible {
   public var description: String { "\(method) \(url.withoutQuery)" }
-  public var debugDescription: String { description }
-}
-
-/// The status and the size of the body, never its text: it may hold tokens or records.
-extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertible {
-  public var description: String { "\(status), \(body.count) bytes" }
   public var debugDescription: String { description }
 }
 

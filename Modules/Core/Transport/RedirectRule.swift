@@ -3,18 +3,19 @@ import HTTPTypes
 
 /// The rule for following redirects.
 ///
-/// A token follows a redirect to the servers of its account, and to hosts that the app names, and never from
-/// https to http; any other redirect is handed to the caller as the response (CO-128). Most hosts of the
-/// platform belong to other orgs, so they are not trusted by default.
+/// A redirect is followed with the token only to the servers of its account and to hosts that the
+/// app names, and never from https to http. Any other redirect is returned to the caller as the
+/// response (CO-128). Most hosts of the platform belong to other orgs, so they are not trusted by
+/// default.
 public struct RedirectRule: Sendable, Equatable {
-  /// Ends of the host names that may receive a token, each with its leading dot.
+  /// The suffixes of host names that may receive a token, each with a leading dot.
   public var trustedHostSuffixes: [String]
-  /// The longest chain of redirects followed for one request.
+  /// The maximum number of consecutive redirects for one request.
   public var maxRedirects: Int
   /// Additional origins that may receive a token: the servers of its account.
   var trustedOrigins: Set<String> = []
 
-  /// Makes a rule.
+  /// Creates a rule.
   ///
   /// - Parameter trustedHostSuffixes: Default: none. ``platformHostSuffixes`` trusts every org's hosts.
   /// - Parameter maxRedirects: Default: 5.
@@ -96,62 +97,8 @@ public struct RedirectRule: Sendable, Equatable {
 extension RedirectRule {
   /// The request that follows a complete response, or `nil` if it is the final one.
   package func request(
-    after response: TransportResponse, to request: TransportRequest
+    after response: RestResponse, to request: TransportRequest
   ) -> TransportRequest? {
     self.request(after: response.status, response.headers, to: request)
   }
-}
-
-extension HTTPTransport {
-  /// Sends `request` and follows the redirects that `rule` allows.
-  ///
-  /// - Throws: ``TransportError``; `insecureURL` before anything is sent. `CancellationError`.
-  package func send(
-    _ request: TransportRequest, following rule: RedirectRule
-  ) async throws -> TransportResponse {
-    var request = request
-    var redirects = 0
-    while true {
-      try request.url.checkIsSecure()
-      let response = try await send(request)
-      guard redirects < rule.maxRedirects, let next = rule.request(after: response, to: request)
-      else { return response }
-      redirects += 1
-      request = next
-    }
-  }
-
-  /// Sends `request`, follows the redirects that `rule` allows and lends the response behind them.
-  ///
-  /// - Throws: As ``send(_:following:)``; what `body` throws.
-  package func withStream<Result: Sendable>(
-    to request: TransportRequest, following rule: RedirectRule,
-    _ body: @Sendable (TransportStream) async throws -> Result
-  ) async throws -> Result {
-    var request = request
-    var redirects = 0
-    while true {
-      try request.url.checkIsSecure()
-      let sent = request
-      let mayFollow = redirects < rule.maxRedirects
-      let step: RedirectStep<Result> = try await withStream(to: sent) { stream in
-        if mayFollow, let next = rule.request(after: stream.status, stream.headers, to: sent) {
-          return .follow(next)
-        }
-        return .response(try await body(stream))
-      }
-      switch step {
-      case .response(let result): return result
-      case .follow(let next):
-        redirects += 1
-        request = next
-      }
-    }
-  }
-}
-
-/// What a response means while redirects are followed.
-private enum RedirectStep<Result: Sendable>: Sendable {
-  case response(Result)
-  case follow(TransportRequest)
 }

@@ -8,20 +8,21 @@ import Synchronization
 /// }
 /// ```
 public final class ScriptedTransport: HTTPTransport {
-  /// Returns the response to one request; it may throw ``TransportError``, or suspend to play a slow server.
-  public typealias Script = @Sendable (TransportRequest) async throws -> TransportResponse
+  /// Returns the response to one request; it may throw ``TransportError``, or suspend to simulate a
+  /// slow server.
+  public typealias Script = @Sendable (TransportRequest) async throws -> RestResponse
 
   private let script: Script
   private let received = Mutex<[TransportRequest]>([])
 
-  /// Responds to each request by calling `script`, which is kept as long as the transport.
+  /// Creates a transport that calls `script` for each response, and retains it.
   public init(_ script: @escaping Script) {
     self.script = script
   }
 
-  /// Returns these responses in order, one a request, and after the last one ``TransportError``
-  /// `unreachable`.
-  public convenience init(_ responses: [TransportResponse]) {
+  /// Creates a transport that returns these responses in order, one per request, and throws
+  /// ``TransportError`` `unreachable` after the last.
+  public convenience init(_ responses: [RestResponse]) {
     let rest = Remaining(responses)
     self.init { request in
       guard let response = rest.next() else {
@@ -34,7 +35,7 @@ public final class ScriptedTransport: HTTPTransport {
   /// The requests received so far, in order of arrival.
   public var requests: [TransportRequest] { received.withLock { $0 } }
 
-  public func send(_ request: TransportRequest) async throws -> TransportResponse {
+  public func send(_ request: TransportRequest) async throws -> RestResponse {
     try Task.checkCancellation()
     received.withLock { $0.append(request) }
     return try await script(request)
@@ -43,11 +44,11 @@ public final class ScriptedTransport: HTTPTransport {
 
 /// The responses not yet returned.
 private final class Remaining: Sendable {
-  private let responses: Mutex<ArraySlice<TransportResponse>>
+  private let responses: Mutex<ArraySlice<RestResponse>>
 
-  init(_ responses: [TransportResponse]) {
+  init(_ responses: [RestResponse]) {
     self.responses = Mutex(responses[...])
   }
 
-  func next() -> TransportResponse? { responses.withLock { $0.popFirst() } }
+  func next() -> RestResponse? { responses.withLock { $0.popFirst() } }
 }

@@ -2,7 +2,7 @@ package import Foundation
 import SalesforceSDKCommon
 
 extension URL {
-  /// Whether a request may go there: https anywhere, plain http on this machine alone.
+  /// Whether a request may be sent to this URL: https to any host, http only to this machine.
   package var isAllowedForTransport: Bool {
     switch scheme?.lowercased() {
     case "https": !(host() ?? "").isEmpty

@@ -2,8 +2,9 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Hands a response on while it arrives. What its reader has not taken yet waits in a ``DiskBuffer``: no
-/// reader holds back the server, since on Linux that would hold back every connection of the process.
+/// A response that is read while it arrives. Its unread part is kept in a ``DiskBuffer``: a slow
+/// reader does not delay the server, because on Linux that would delay every connection of the
+/// process.
 final class StreamedResponse: ResponseSink {
   typealias Head = (status: Int, headers: HTTPFields)
   typealias Receiver = @Sendable ([UInt8]) throws -> Void
@@ -11,15 +12,15 @@ final class StreamedResponse: ResponseSink {
   private typealias PieceWaiter = CheckedContinuation<[UInt8]?, any Error>
   private typealias DrainWaiter = CheckedContinuation<DrainStep, any Error>
 
-  /// What the reader does.
+  /// The state of the reader.
   private enum Reader {
     case absent
     /// It waits for the next piece.
     case waiting(PieceWaiter)
-    /// It has pieces handed over as they arrive, and waits for the end.
+    /// It receives pieces as they arrive, and waits for the end.
     case receiving(Receiver, DrainWaiter)
 
-    /// Tells it that nothing more comes.
+    /// Ends the wait of the reader with the outcome of the response.
     func resume(with outcome: Result<Void, any Error>) {
       switch self {
       case .absent: break
@@ -29,7 +30,7 @@ final class StreamedResponse: ResponseSink {
     }
   }
 
-  /// Why a reader that had pieces handed over goes on.
+  /// The reason why a reader that receives pieces as they arrive continues.
   private enum DrainStep {
     /// Pieces arrived before the outcome could be delivered; they go first.
     case waiting
@@ -43,7 +44,7 @@ final class StreamedResponse: ResponseSink {
     var reader = Reader.absent
     /// Whether the receiver is being called.
     var isReceiving = false
-    /// What the reader receives once its receiver has returned.
+    /// The result that the reader gets when its receiver has returned.
     var news: Result<DrainStep, any Error>?
     var end: Result<Void, any Error>?
 
@@ -73,10 +74,10 @@ final class StreamedResponse: ResponseSink {
     }
   }
 
-  /// What has arrived since the last call, or the next that does; `nil` at the end.
+  /// The data that arrived since the last call, or the next piece; `nil` at the end.
   ///
-  /// - Throws: What the response ended with; `CancellationError` if the calling task was cancelled, which
-  ///   leaves the response to others.
+  /// - Throws: The error that ended the response; `CancellationError` if the calling task was
+  ///   cancelled, after which other tasks can still read the response.
   func next() async throws -> [UInt8]? {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
@@ -102,11 +103,11 @@ final class StreamedResponse: ResponseSink {
     }
   }
 
-  /// Hands each piece to `receiver` at once, where it arrives; nothing is kept then. Returns at the end of
-  /// the response, when `receiver` is not running any more.
+  /// Passes each piece to `receiver` as it arrives, without buffering. Returns at the end of the
+  /// response, when `receiver` is no longer running.
   ///
-  /// - Throws: What the response ended with, or what `receiver` threw, which ends it; `CancellationError` as
-  ///   ``next()``.
+  /// - Throws: The error that ended the response; the error of `receiver`, which ends it;
+  ///   `CancellationError` as ``next()``.
   func drain(into receiver: @escaping Receiver) async throws {
     repeat {
       while let piece = try state.withLock({ state throws(TransportError) in
@@ -137,7 +138,7 @@ final class StreamedResponse: ResponseSink {
     }
   }
 
-  /// The reader was cancelled: it goes on, as soon as its receiver is not running.
+  /// The reader was cancelled: it continues, as soon as its receiver is not running.
   private func dismissReader() {
     let reader = state.withLock { $0.releaseReader(with: .failure(CancellationError())) }
     reader.resume(with: .failure(CancellationError()))

@@ -8,20 +8,20 @@ import Synchronization
 /// for await amounts in progress.updates() { show(amounts.received, of: amounts.toReceive) }
 /// ```
 ///
-/// It serves one call. If that sends its request again, the amounts start at zero again.
+/// Use it for one call. If the call sends its request again, the amounts restart at zero.
 public final class TransferProgress: Sendable, Equatable {
   /// The numbers of sent and received bytes, without header fields.
   public struct Amounts: Sendable, Hashable {
     /// Bytes of the request's body that were sent.
     public var sent: Int64 = 0
-    /// Bytes that the request's body has.
+    /// The length of the request's body in bytes.
     public var toSend: Int64 = 0
-    /// Bytes of the response's body that came.
+    /// The number of received bytes of the response's body.
     public var received: Int64 = 0
-    /// Bytes that the response's body has, if the server says it.
+    /// The length of the response's body in bytes, if the server sent it.
     public var toReceive: Int64?
 
-    /// Nothing yet.
+    /// Creates amounts of zero.
     public init() {}
   }
 
@@ -34,14 +34,14 @@ public final class TransferProgress: Sendable, Equatable {
 
   private let state = Mutex(State())
 
-  /// Begins with nothing sent.
+  /// Creates a progress for one call.
   public init() {}
 
   /// The current amounts of the transfer.
   public var amounts: Amounts { state.withLock { $0.amounts } }
 
-  /// The amounts now and whenever they change; a slow reader gets the newest and misses some between.
-  /// Ends with the call that the progress belongs to, after the last amounts.
+  /// Returns the amounts now and whenever they change; a slow reader gets the newest amounts and
+  /// misses some in between. The stream ends with the call, after the last amounts.
   public func updates() -> some AsyncSequence<Amounts, Never> & Sendable {
     let (stream, continuation) = AsyncStream<Amounts>.makeStream(
       bufferingPolicy: .bufferingNewest(1))
@@ -58,7 +58,7 @@ public final class TransferProgress: Sendable, Equatable {
     return stream
   }
 
-  /// Takes what changed; to be called by transports.
+  /// Updates the amounts. Transports call it.
   public func update(_ change: (inout Amounts) -> Void) {
     let (amounts, listeners) = state.withLock { state in
       change(&state.amounts)

@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// A request without a complete response.
 public struct TransportError: FieldforceError {
-  /// What went wrong, in a form to switch on.
+  /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unreachable, timedOut, truncated, tooLarge, insecureURL, malformed, unreadableBody
@@ -13,7 +13,7 @@ public struct TransportError: FieldforceError {
     /// The server was not reached, or the connection broke before a response began.
     /// Trying again may help.
     public static let unreachable = Code(kind: .unreachable)
-    /// Nothing was heard for the time allowed. Trying again may help.
+    /// No data arrived within the timeout. Trying again may help.
     public static let timedOut = Code(kind: .timedOut)
     /// The connection ended inside the response. Trying again may help.
     public static let truncated = Code(kind: .truncated)
@@ -21,7 +21,7 @@ public struct TransportError: FieldforceError {
     public static let tooLarge = Code(kind: .tooLarge)
     /// The address is neither https nor on this machine. Correct it.
     public static let insecureURL = Code(kind: .insecureURL)
-    /// What came back is not HTTP. Trying again seldom helps.
+    /// The response is not HTTP. Trying again seldom helps.
     public static let malformed = Code(kind: .malformed)
 
     /// A file that belongs to the request's body cannot be read, or became shorter while it was sent.
@@ -47,19 +47,19 @@ public struct TransportError: FieldforceError {
     }
   }
 
-  /// What went wrong.
+  /// The kind of the error.
   public let code: Code
-  /// What failed, on what, and the remedy; without query, token or record data.
+  /// The failure, its subject and the remedy; without query, token or record data.
   public let message: String
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
-  /// Where it was made.
+  /// The line that detected the failure.
   public let location: SourceLocation
 
   /// Whether the same call may succeed later, by the code.
   public var isRetryable: Bool { code.isRetryable }
 
-  /// Creates an error; a transport of your own throws these.
+  /// Creates an error, for your own transport.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
     line: Int = #line

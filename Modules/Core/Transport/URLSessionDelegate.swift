@@ -10,12 +10,12 @@ import Synchronization
 final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
   private let exchanges = Mutex<[Int: Exchange]>([:])
 
-  /// Notes which exchange a task serves.
+  /// Registers the exchange of a task.
   func add(_ exchange: Exchange, for task: Int) {
     exchanges.withLock { $0[task] = exchange }
   }
 
-  /// Forgets a task that will not run.
+  /// Removes a task that will not run.
   func remove(_ task: Int) {
     exchanges.withLock { _ = $0.removeValue(forKey: task) }
   }

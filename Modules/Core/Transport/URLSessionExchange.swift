@@ -7,22 +7,22 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// Receives a response that arrives in pieces. Every call comes once the former has returned, but
-/// for ``end(_:)``, which may come at any time; what comes after it is ignored.
+/// A receiver of a response that arrives in pieces. Each call is made after the previous one has
+/// returned, except ``end(_:)``, which may be called at any time; calls after it are ignored.
 protocol ResponseSink: AnyObject, Sendable {
-  /// Takes status and header fields, and how long the body is announced to be.
+  /// Receives status and header fields, and the announced length of the body.
   func begin(status: Int, headers: HTTPFields, expectedBytes: Int64)
-  /// Takes a piece of the body, without waiting for anybody.
+  /// Receives a piece of the body, without blocking.
   ///
-  /// - Throws: What the exchange ends with: the piece cannot be taken.
+  /// - Throws: The error that ends the exchange, because the piece cannot be processed.
   func take(_ piece: Data) throws
   /// Ends the response: complete, or not.
   func end(_ outcome: Result<Void, any Error>)
 }
 
-/// One request on its way: watches over it and ends its response exactly once.
+/// One request in flight: watches over it and ends its response exactly once.
 ///
-/// The caller goes on as soon as the outcome is known, not when URLSession has cleaned up.
+/// The caller continues as soon as the outcome is known, not when URLSession has cleaned up.
 final class Exchange: Sendable {
   private struct State {
     var status = 0
@@ -35,8 +35,8 @@ final class Exchange: Sendable {
     /// Cancels the task below; kept until URLSession reports its end.
     var cancelTask: (@Sendable () -> Void)?
     var isOver = false
-    /// Whether a piece that arrived after the end has stopped the reading.
-    var wasStopped = false
+    /// Whether a piece that arrived after the end has stopped the reading, which is not resumed yet.
+    var isStopped = false
   }
 
   let request: TransportRequest
@@ -52,7 +52,7 @@ final class Exchange: Sendable {
   /// already, nothing is sent.
   ///
   /// - Parameter cancelTask: Called if anything but URLSession ends the exchange, and again if the response
-  ///   goes on arriving then, on threads that may wait for URLSession.
+  ///   keeps arriving then, on threads that may wait for URLSession.
   /// - Returns: Whether `send` was called.
   func begin(cancelTask: @escaping @Sendable () -> Void, send: () -> Void) -> Bool {
     let timer = WatchTimer { [weak self] in self?.checkTimeout() }
@@ -79,15 +79,15 @@ final class Exchange: Sendable {
   /// Ends the exchange because the caller gave up.
   func cancel() { end(.failure(CancellationError())) }
 
-  /// Notes that something went out, so the server is not silent yet.
+  /// Records that data was sent, so that the timeout of a silent server starts again.
   ///
-  /// - Parameter total: How many bytes of the body went out so far.
+  /// - Parameter total: The number of bytes of the body that were sent so far.
   func didSend(total: Int64) {
     state.withLock { $0.lastSign = .now() }
     request.progress?.update { $0.sent = total }
   }
 
-  /// Notes that the server requests credentials: what came before is the response.
+  /// Records that the server requests credentials. The response received so far is the result.
   func didReceiveChallenge() {
     state.withLock { $0.isChallenged = true }
   }
@@ -102,7 +102,7 @@ final class Exchange: Sendable {
   /// Ends the exchange because its body cannot be read.
   func refuse(_ error: TransportError) { end(.failure(error)) }
 
-  /// Takes status and headers, unless the exchange is over.
+  /// Receives status and headers, unless the exchange has ended.
   func receive(_ response: URLResponse) {
     guard let http = response as? HTTPURLResponse else {
       fail(.malformed, "The response to \(request) is not HTTP.")
@@ -126,7 +126,7 @@ final class Exchange: Sendable {
     sink.begin(status: http.statusCode, headers: headers, expectedBytes: expected)
   }
 
-  /// Takes a piece of the body, unless the exchange is over.
+  /// Receives a piece of the body, unless the exchange has ended.
   func receive(_ data: Data) {
     let total: Int64? = state.withLock { state in
       guard !state.isOver else { return nil }
@@ -148,21 +148,24 @@ final class Exchange: Sendable {
     request.progress?.update { $0.received = total }
   }
 
-  /// Keeps URLSession from reading on in a response that has ended for the caller.
+  /// Prevents URLSession from reading more of a response that has ended for the caller.
   ///
   /// On Linux a server that sends without a pause keeps the cancellation from taking effect: a gigabyte
-  /// arrived before it did. So the first unwanted piece stops the reading of this session until a thread,
-  /// which waits for nothing else, has cancelled the task.
+  /// arrived before it did. So an unwanted piece stops the reading of this session until a thread,
+  /// which waits for nothing else, has cancelled the task. The cancellation passes several queues: on a busy
+  /// machine more pieces arrive before it is through, and each stops the reading again.
   private func stopReading() {
     let cancelTask = state.withLock { state in
-      defer { state.wasStopped = true }
-      return state.wasStopped ? nil : state.cancelTask
+      defer { state.isStopped = true }
+      return state.isStopped ? nil : state.cancelTask
     }
     guard let cancelTask else { return }
     let reading = PausedReading()
-    Thread.detachNewThread {
+    Thread.detachNewThread { [self] in
       cancelTask()
-      reading?.resume()
+      guard let reading else { return }
+      reading.resume()
+      state.withLock { $0.isStopped = false }
     }
   }
 
@@ -234,17 +237,17 @@ final class Exchange: Sendable {
 
 /// Gathers a whole response and resumes the caller with it.
 final class BufferedResponse: ResponseSink {
-  typealias Waiter = CheckedContinuation<TransportResponse, any Error>
+  typealias Waiter = CheckedContinuation<RestResponse, any Error>
 
   private struct State {
-    var response = TransportResponse(status: 0)
-    var outcome: Result<TransportResponse, any Error>?
+    var response = RestResponse(status: 0)
+    var outcome: Result<RestResponse, any Error>?
     var waiter: Waiter?
   }
 
   private let state = Mutex(State())
 
-  /// Takes the continuation that the end of the response resumes.
+  /// Stores the continuation that the end of the response resumes.
   func resume(_ waiter: Waiter) {
     let outcome = state.withLock { state in
       if state.outcome == nil { state.waiter = waiter }
@@ -285,7 +288,7 @@ final class BufferedResponse: ResponseSink {
 ///
 /// `@unchecked Sendable` because each call on a dispatch source may come from any thread.
 private final class WatchTimer: @unchecked Sendable {
-  /// All timers share a queue; what they do there takes microseconds.
+  /// All timers share a queue, because their work takes only microseconds.
   private static let queue = DispatchQueue(label: "com.salesforce.network.timeouts")
   private let source: any DispatchSourceTimer
 

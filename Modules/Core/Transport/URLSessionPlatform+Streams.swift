@@ -8,7 +8,7 @@ import Foundation
 // swift-corelibs-foundation do differently.
 
 extension URLRequest {
-  /// Gives the request a body that `exchange` reads while it is sent.
+  /// Sets a body that `exchange` reads while it is sent.
   mutating func setBody(_ body: UploadBody, of exchange: Exchange) {
     setValue("\(body.length)", forHTTPHeaderField: "Content-Length")
     #if canImport(FoundationNetworking)

@@ -14,8 +14,8 @@ import HTTPTypes
 // difference stands in this file.
 
 extension URLSession {
-  /// A day: the timeout of each request is watched by its exchange, since not every version of
-  /// URLSession respects the one of a request.
+  /// A timeout of one day, which never fires in practice: the exchange checks the timeout of its
+  /// request, because some versions of URLSession ignore it.
   static let noTimeout: TimeInterval = 86_400
 
   /// A session that keeps nothing between requests but its connections.
@@ -97,7 +97,8 @@ private final class CallbackQueue: OperationQueue, @unchecked Sendable {
   struct PausedReading: @unchecked Sendable {
     private typealias Queue = UnsafeMutableRawPointer
     private typealias QueueCall = @convention(c) (Queue) -> Void
-    /// libdispatch's own calls: its Swift form does not tell on which queue a callback runs.
+    /// The C functions of libdispatch. Its Swift interface does not return the queue on which a
+    /// callback runs.
     private static let calls: Calls? = Calls()
     private static let label = "MultiHandle.isolation"
 
@@ -136,14 +137,15 @@ private final class CallbackQueue: OperationQueue, @unchecked Sendable {
       calls.suspend(queue)
     }
 
-    /// Lets the queue run again; to be called once.
+    /// Resumes the queue. Must be called once.
     func resume() {
       calls.resume(queue)
       calls.release(queue)
     }
   }
 #else
-  /// Elsewhere URLSession reads no more than its delegate has dealt with, and a cancellation is not held up.
+  /// On other systems URLSession reads only data that its delegate can process, and cancels without
+  /// delay.
   struct PausedReading: Sendable {
     init?() { return nil }
     func resume() {}
@@ -213,7 +215,7 @@ extension TransportError {
     }
   }
 
-  /// Why the certificate of the server was refused; nil if something else failed.
+  /// The reason why the server's certificate was refused; nil if something else failed.
   private static func distrust(_ error: any Error, _ code: URLError.Code) -> String? {
     let words = error.localizedDescription
     switch code {

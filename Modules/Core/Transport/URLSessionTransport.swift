@@ -7,11 +7,11 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// The transport over URLSession: connections are kept alive and shared by all requests that go
-/// through one instance, up to `maxConnectionsPerHost`. Streams, uploads and token requests have one of
-/// their own each, so they never wait for other requests.
+/// The transport over URLSession: connections are kept alive and shared by all requests of one
+/// instance, up to `maxConnectionsPerHost`. Each stream, upload and token request has a separate
+/// connection, so it never waits for other requests.
 ///
-/// No cookie is kept, nothing is cached, no credential is looked up. Cancelling the calling task
+/// It stores no cookies, caches nothing and looks up no credentials. Cancelling the calling task
 /// closes the connection of its request.
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
@@ -19,13 +19,13 @@ public final class URLSessionTransport: HTTPTransport {
   private let semaphore: ConnectionSemaphore
   private let temporaryFolder: URL
 
-  /// Makes a transport.
+  /// Creates a transport.
   ///
-  /// - Parameter maxConnectionsPerHost: The number of simultaneous requests to one server, in addition to
-  ///   those that are streamed. Further ones wait, in order; their timeouts begin when they are sent.
-  ///   Default: 6.
-  /// - Parameter temporaryFolder: Where the rest of a streamed response waits for a slow reader, encrypted
-  ///   and in a file without a name. Default: the system's folder for such files.
+  /// - Parameter maxConnectionsPerHost: The maximum number of simultaneous requests to one server,
+  ///   not counting streams. Further requests wait, in order; their timeouts begin when they are
+  ///   sent. Default: 6.
+  /// - Parameter temporaryFolder: The folder for the unread part of a streamed response, which is
+  ///   encrypted in a file without a name. Default: the system's folder for such files.
   public init(
     maxConnectionsPerHost: Int = 6,
     temporaryFolder: URL = FileManager.default.temporaryDirectory
@@ -45,7 +45,7 @@ public final class URLSessionTransport: HTTPTransport {
     session.endFromAside()
   }
 
-  public func send(_ request: TransportRequest) async throws -> TransportResponse {
+  public func send(_ request: TransportRequest) async throws -> RestResponse {
     // One that was kept alive may be dead, which is known when the body is half sent, and then only the
     // caller may send it again.
     guard request.upload == nil, !request.usesOwnConnection else {
@@ -75,10 +75,11 @@ public final class URLSessionTransport: HTTPTransport {
     }
   }
 
-  /// Each streamed exchange has a connection of its own, so that it does not use one up for long.
+  /// Each streamed exchange has a separate connection, so that it does not block a shared one for
+  /// long.
   public func withStream<Result: Sendable>(
     to request: TransportRequest,
-    _ body: @Sendable (TransportStream) async throws -> Result
+    _ body: @Sendable (RestStream) async throws -> Result
   ) async throws -> Result {
     try Task.checkCancellation()
     try request.url.checkIsSecure()
@@ -102,7 +103,7 @@ public final class URLSessionTransport: HTTPTransport {
       }
       let (status, headers) = try await response.head()
       return try await body(
-        TransportStream(status: status, headers: headers, body: TransportBody(response)))
+        RestStream(status: status, headers: headers, body: RestBody(response)))
     } onCancel: {
       exchange.cancel()
     }
@@ -110,9 +111,9 @@ public final class URLSessionTransport: HTTPTransport {
 
   private func sendOnOwnConnection(
     _ request: TransportRequest
-  ) async throws -> TransportResponse {
+  ) async throws -> RestResponse {
     try await withStream(to: request) { stream in
-      var response = TransportResponse(status: stream.status, headers: stream.headers)
+      var response = RestResponse(status: stream.status, headers: stream.headers)
       for try await piece in stream.body { response.body += piece }
       return response
     }

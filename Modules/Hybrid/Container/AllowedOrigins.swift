@@ -14,10 +14,12 @@ public struct AllowedOrigins: Sendable, Hashable {
 
   private init(entries: [Entry]) { self.entries = entries }
 
-  /// Adds an origin: `https://host`, `https://host:port`, or `https://*.domain` for all hosts below a domain. A text
-  /// without a scheme means https. http is accepted for addresses of this machine alone.
+  /// Adds an origin: `https://host`, `https://host:port`, or `https://*.domain` for all hosts below
+  /// a domain. A text without a scheme means https. http is accepted only for addresses of this
+  /// machine.
   ///
-  /// - Returns: False if the text is no such origin, such as `*`, which would admit every page; nothing is added.
+  /// - Returns: False if the text is not such an origin, for example `*`, which would admit every
+  ///   page. Nothing is added then.
   @discardableResult
   public mutating func add(_ text: String) -> Bool {
     guard let entry = Entry(text) else { return false }
@@ -25,7 +27,7 @@ public struct AllowedOrigins: Sendable, Hashable {
     return true
   }
 
-  /// Whether the page at an address is shown, and whether its calls are carried out.
+  /// Whether the page at an address is shown and may call the bridge.
   public func admits(_ url: URL) -> Bool {
     guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: false),
       url.user == nil, url.password == nil
@@ -34,7 +36,7 @@ public struct AllowedOrigins: Sendable, Hashable {
     return entries.contains { $0.matches(scheme, host.lowercased(), port) }
   }
 
-  /// Whether an `Origin` header names such a page.
+  /// Whether an `Origin` header names an allowed origin.
   public func admits(origin: String) -> Bool {
     guard let url = URL(string: origin), url.path().isEmpty, url.query() == nil else {
       return false

@@ -16,7 +16,7 @@ extension HybridContainer {
       })
   }
 
-  /// Brings new cookies to the window and waits until it has set them, but no longer than five seconds.
+  /// Sends new cookies to the window and waits until it has set them, at most five seconds.
   func renewCookies(of account: UserAccount, on bridge: HybridBridge) async {
     guard let window = window else { return }
     let number = state.withLock { state in
@@ -42,10 +42,11 @@ extension HybridContainer {
     state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
   }
 
-  /// Brings new cookies after each refresh of the current user's token (HT-15), until the bridge is closed.
+  /// Sends new cookies after each refresh of the current user's token (HT-15), until the bridge is
+  /// closed.
   private func followRefreshes(on bridge: HybridBridge) {
     bridge.start { [self, weak bridge] in
-      for await event in await host.accounts.events() {
+      for await event in host.accounts.events() {
         guard case .didRefreshToken = event.kind, let bridge,
           let account = await host.accounts.current, account.identity == event.account.identity
         else { continue }

@@ -3,9 +3,9 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import Synchronization
 
-/// What happens when a page navigates, is loaded or fails to load.
+/// The handling of navigations and of loaded and failed pages.
 extension HybridContainer {
-  /// What the window does.
+  /// The action of the window.
   enum Decision {
     case allow, cancel
     case load(URL, cookies: JSONValue)
@@ -68,14 +68,14 @@ extension HybridContainer {
     }
   }
 
-  /// How a renewal of the session ended.
+  /// The result of a renewal of the session.
   enum Renewal: Sendable {
     case done(UserAccount)
     case unreachable(String)
     case ended(String)
   }
 
-  /// Makes one cheap request, in which an expired token is refreshed. Several callers share it.
+  /// Sends one cheap request, which refreshes an expired token. Concurrent callers share it.
   func renewed(_ account: UserAccount) async -> Renewal {
     let task = state.withLock { state in
       if let current = state.renewal { return current }
@@ -130,9 +130,8 @@ extension HybridContainer {
     }
     guard isHome, url.absoluteString != app.unauthenticatedStartPage?.absoluteString else { return }
     do {
-      try FileManager.default.createDirectory(
-        at: homeFile.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try Data(url.absoluteString.utf8).write(to: homeFile, options: .atomic)
+      // An address may contain what is meant for the user alone.
+      try DurableFile(homeFile).replace(with: Array(url.absoluteString.utf8))
     } catch {
       HybridLogger.log.warning("The app's home page cannot be kept: \(error)")
     }
@@ -140,9 +139,14 @@ extension HybridContainer {
 
   /// The app's home page: the first server page that loaded; nil before there is one (HT-16).
   public var homeURL: URL? {
-    guard let data = try? Data(contentsOf: homeFile) else { return nil }
-    return URL(string: String(decoding: data, as: UTF8.self))
+    guard let text = try? DurableFile(homeFile).read(maxBytes: Self.maxAddressBytes) else {
+      return nil
+    }
+    return URL(string: String(decoding: text, as: UTF8.self))
   }
+
+  /// No address of a page is longer: 64 KiB.
+  private static let maxAddressBytes = 1 << 16
 
   func didFail(_ url: URL, _ message: String?) -> Decision {
     let text = message ?? "The page cannot be loaded."

@@ -53,7 +53,11 @@ extension HybridContainer {
     switch await renewed(account) {
     case .done(let account): return (remotePage(account), account)
     case .unreachable(let message):
-      if app.attemptsOfflineLoad, let home = homeURL { return (home, account) }
+      // Another user may have had another server, and another program may have changed the file.
+      let servers = state.withLock { $0.servers }
+      if app.attemptsOfflineLoad, let home = homeURL, servers.admits(home) {
+        return (home, account)
+      }
       return (errorPage(message), account)
     case .ended(let message): return (errorPage(message), nil)
     }

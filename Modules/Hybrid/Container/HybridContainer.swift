@@ -3,10 +3,11 @@ public import SalesforceSDKCommon
 import SalesforceSDKCore
 import Synchronization
 
-/// What a window with a web engine shows, and what happens when its pages navigate (HT-2, HT-15 to HT-18, HT-22).
+/// The service for a window with a web engine: it decides what the window shows and whether its
+/// pages may navigate (HT-2, HT-15 to HT-18, HT-22).
 ///
-/// It holds no engine: a window connects a session of its own to the bridge, hands it to ``attach(_:)``, and calls
-/// the service `fieldforce.container`. Sessions of pages cannot call it.
+/// It contains no engine: a window connects its own session to the bridge, passes it to
+/// ``attach(_:)``, and calls the service `fieldforce.container`. Sessions of pages cannot call it.
 ///
 /// | action | argument | value |
 /// | --- | --- | --- |
@@ -19,9 +20,9 @@ import Synchronization
 /// The event `fieldforceCookies` with `{number, cookies}` brings new cookies; the window sets them and calls `cookiesSet`.
 /// The event `fieldforceReload` may name a `removedProfile`, whose data the window removes.
 public final class HybridContainer: HybridPlugin {
-  /// How an app starts.
+  /// The start of an app.
   public struct App: Sendable {
-    /// Whether the app brings its pages along. Default: true.
+    /// Whether the pages are part of the app. Default: true.
     public var isLocal = true
     /// The first page: of the app's folder, or of the org, relative to its address. Default: `index.html`.
     public var startPage = "index.html"
@@ -31,9 +32,11 @@ public final class HybridContainer: HybridPlugin {
     public var unauthenticatedStartPage: URL?
     /// Whether a login is needed before the first page. Default: true.
     public var logsInAtStart = true
-    /// Whether an app whose pages are on the server shows, without a network, what the engine kept. Default: true.
+    /// Whether an app whose pages are on the server shows cached pages when there is no network.
+    /// Default: true.
     public var attemptsOfflineLoad = true
-    /// Why the boot configuration cannot be used; the app shows the error page then. Default: it can.
+    /// The problem of the boot configuration, for which the app shows the error page. Default:
+    /// none.
     public var problem: String?
 
     /// An app whose folder has an `index.html`.
@@ -62,9 +65,9 @@ public final class HybridContainer: HybridPlugin {
 
   /// The service of the window.
   public static let service = "fieldforce.container"
-  /// The address of the container's own error page. The text behind `#` is the reason.
+  /// The address of the container's own error page. The text after `#` is the reason.
   public static let errorAddress = "https://localhost/_error"
-  /// A page that goes here starts the app again, as the error page's button does.
+  /// The address that restarts the app, as the error page's button does.
   public static let restartAddress = "https://localhost/_start"
 
   public let serviceNames = [HybridContainer.service]
@@ -83,7 +86,7 @@ public final class HybridContainer: HybridPlugin {
     var servers = AllowedOrigins.standard
     var base: URL?
     var loginPages: [URL]?
-    /// How often the session was renewed for a page that did not load since.
+    /// The number of session renewals for a page that has not loaded since.
     var renewals: [String: Int] = [:]
     var renewal: Task<Renewal, Never>?
     var knowsHome = false
@@ -94,8 +97,9 @@ public final class HybridContainer: HybridPlugin {
   /// Creates a container.
   ///
   /// - Parameters:
-  ///   - origins: The origins whose pages are shown, in addition to the servers of the current user.
-  ///   - homeFile: Keeps the address of the app's home page (HT-16).
+  ///   - origins: The origins whose pages are shown, in addition to the servers of the current
+  ///     user.
+  ///   - homeFile: Stores the address of the app's home page (HT-16).
   ///   - openOutside: Shows a page of another origin in the system's browser.
   public init(
     host: HybridHost, app: App, origins: AllowedOrigins = .standard, homeFile: URL,
@@ -109,7 +113,7 @@ public final class HybridContainer: HybridPlugin {
     state.withLock { $0.servers = origins }
   }
 
-  /// Whether the bridge carries out the calls of pages of an origin.
+  /// Whether pages of an origin may call the bridge.
   public func admits(origin: String) -> Bool {
     state.withLock { $0.servers }.admits(origin: origin)
   }

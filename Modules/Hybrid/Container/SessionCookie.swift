@@ -2,10 +2,10 @@ import Foundation
 import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// A cookie with which a web page of the org has the session of an account (HT-15).
+/// A cookie that gives a web page of the org the session of an account (HT-15).
 ///
-/// The cookies are for an engine's memory or for a client of the program's own: they hold tokens, so never write them to
-/// disk unencrypted.
+/// Use the cookies only in the memory of an engine or a client: they contain tokens, so never write
+/// them to disk unencrypted.
 public struct SessionCookie: Sendable, Hashable {
   /// The cookie's name.
   public let name: String
@@ -26,9 +26,10 @@ public struct SessionCookie: Sendable, Hashable {
       + (isSecure ? "; Secure; SameSite=None" : "; SameSite=Lax")
   }
 
-  /// The cookies of an account for the pages of its org: for the instance or community, and for the domains of
-  /// Lightning, content and Visualforce if the login was a hybrid grant (BX-13). A cookie whose domain or value is
-  /// unknown is left out. Logs a warning if the granted scopes lack one that web content needs.
+  /// Returns the cookies of an account for the pages of its org: for the instance or community, and
+  /// for the domains of Lightning, content and Visualforce if the login was a hybrid grant (BX-13).
+  /// Cookies with an unknown domain or value are omitted. If the granted scopes lack one that web
+  /// content needs, a warning is logged.
   public static func all(of account: UserAccount) -> [SessionCookie] {
     all(of: account.credentials, organizationId: account.organizationId)
   }

@@ -1,38 +1,45 @@
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// What a bridge knows of the changes of the current user (HT-21).
+/// A bridge's record of changes of the current user (HT-21).
 struct UserChanges {
-  /// Counts up before and after each change: a call that sees the number of its arrival was made for this user.
+  /// A number that increases before and after each change. If it still has the value at the arrival
+  /// of a call, the call was made for the present user.
   var number = 0
   /// The calls of pages that change the user now.
   var calls = 0
-  /// The user whom the pages know as the current one.
-  var known: UserAccountIdentity?
+  /// The user whom the pages know as the current one; `nil` before the first change.
+  var known: UserAccountIdentity??
 }
 
 extension HybridBridge {
   /// The number of changes of the current user.
   var userNumber: Int { withUsers { $0.number } }
 
-  /// Follows the current user, until the bridge is closed: when the program itself changes it, the pages load again.
+  /// Follows the current user until the bridge is closed. When the program changes the user, the
+  /// pages load again.
   ///
-  /// Calls that wait at this moment are carried out for the new user: the program knows when it changes the user.
+  /// Calls that wait at this time are executed for the new user, because the program controls the
+  /// change.
   func followUsers(of accounts: UserAccountManager) {
+    // Subscribed before any page can connect, so that no change is missed.
+    let events = accounts.events()
     start { [self] in
-      let events = await accounts.events()
-      let first = await accounts.current?.identity
-      withUsers { $0.known = first }
       for await event in events {
+        let previous: UserAccountIdentity?
         switch event.kind {
-        case .didBecomeCurrent, .didResignCurrent: break
+        case .didBecomeCurrent(let former): previous = former
+        case .didResignCurrent: previous = event.account.identity
         default: continue
         }
+        let number = userNumber
         let current = await accounts.current?.identity
         let (isNews, former) = withUsers { users -> (Bool, UserAccountIdentity?) in
-          guard users.calls == 0, users.known != current else { return (false, nil) }
-          defer { users.known = current }
-          return (true, users.known)
+          // A page that has changed the user since makes the pages load again itself.
+          guard users.calls == 0, users.number == number else { return (false, nil) }
+          let known = users.known ?? previous
+          users.known = .some(current)
+          return (known != current, known)
         }
         if isNews { await reloadPages(after: former) }
       }
@@ -77,7 +84,7 @@ extension HybridCall {
     bridge.withUsers { users in
       users.number += 1
       users.calls -= 1
-      users.known = account?.identity
+      users.known = .some(account?.identity)
     }
     if account?.identity != former, reloadsPages(former) {
       afterResponse { [bridge] _ in await bridge.reloadPages(after: former) }

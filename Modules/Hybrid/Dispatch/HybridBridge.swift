@@ -3,20 +3,21 @@ import Synchronization
 
 /// The dispatcher between pages and plug-ins: a call names a service, and the plug-in of that name responds.
 ///
-/// It knows neither a server nor a browser. What carries frames to and from a page gets a session from
-/// ``connect(_:)``, hands each frame to it, and sends what the session delivers. What the bridge guarantees:
+/// It is independent of servers and browsers. A transport gets a session from ``connect(_:)`` for
+/// each page, passes the page's frames to it, and sends the frames that the session delivers.
+/// Guarantees:
 ///
 /// - Each call gets exactly one response, also for a service or an action that does not exist.
-/// - Calls of a plug-in that keeps order are carried out, and get their responses, in the order in which they arrive in
-///   their session. Others may overtake each other.
-/// - A call that was accepted is carried out, also if its page goes away.
-/// - When a page changes the current user, calls that arrived before are never carried out for the next user: they
-///   fail.
+/// - Calls of a plug-in that keeps order are carried out, and get their responses, in the order in
+///   which they arrive in their session. Calls of other plug-ins may run in any order.
+/// - An accepted call is executed, even if its page is closed.
+/// - If a page changes the current user, calls that arrived before are never executed for the next
+///   user: they fail.
 public final class HybridBridge: Sendable {
-  /// The version of the Mobile SDK whose JavaScript the bridge speaks.
+  /// The Mobile SDK version of the JavaScript that the bridge supports.
   public static let javaScriptVersion = "14.0.0"
 
-  /// How much a page may send at once.
+  /// The limits for frames and calls of a page.
   public let limits: HybridLimits
   /// The names of all plug-ins, without aliases, in the order of registration.
   public let pluginNames: [String]
@@ -38,7 +39,7 @@ public final class HybridBridge: Sendable {
     var isClosed = false
     var sessions: [HybridSession.ID: HybridSession] = [:]
     var hasLoggedVersion = false
-    /// What follows the calls, such as the events of syncs.
+    /// The tasks that follow calls, such as events of syncs.
     var followers: [Int: Task<Void, Never>] = [:]
     var lastFollower = 0
     var users = UserChanges()
@@ -70,8 +71,8 @@ public final class HybridBridge: Sendable {
 
   /// Begins the session of one page.
   ///
-  /// - Parameter send: Sends one frame to the page, in the order of the calls; it may suspend until the page
-  ///   has accepted earlier ones. It is not called any more after the session ended.
+  /// - Parameter send: Sends one frame to the page, in the order of the calls; it may suspend until
+  ///   the page has accepted earlier ones. It is not called after the session has ended.
   /// - Throws: ``HybridError`` `closed`.
   public func connect(
     _ send: @escaping @Sendable (_ frame: [UInt8]) async -> Void
@@ -102,7 +103,7 @@ public final class HybridBridge: Sendable {
     await session.deliver(HybridResponse.event(name, detail))
   }
 
-  /// Ends all sessions and waits for the calls under way. There are no new sessions afterwards.
+  /// Ends all sessions and waits for running calls. No new sessions can be opened afterwards.
   public func close() async {
     let sessions = state.withLock { state in
       state.isClosed = true
@@ -141,7 +142,7 @@ public final class HybridBridge: Sendable {
     state.withLock { $0.sessions[session] = nil }
   }
 
-  /// Logs a difference between the versions of a page and the bridge, the first time that there is one.
+  /// Logs a difference between the versions of a page and the bridge, only once.
   func noteVersion(_ version: String?) {
     let version = version ?? ""
     guard version != Self.javaScriptVersion else { return }

@@ -12,7 +12,7 @@ public struct HybridError: FieldforceError {
     }
     private let kind: Kind
 
-    /// A frame is not a call and names no id to respond to. The connection cannot be used any longer.
+    /// A frame is not a call and has no id to respond to. The connection is no longer usable.
     public static let invalidFrame = Code(kind: .invalidFrame)
     /// No plug-in has this service, or the service has no such action. Correct the call.
     public static let invalidAction = Code(kind: .invalidAction)
@@ -24,7 +24,7 @@ public struct HybridError: FieldforceError {
     public static let userChanged = Code(kind: .userChanged)
     /// This host does not offer what the call needs.
     public static let notAvailable = Code(kind: .notAvailable)
-    /// The work failed for the reason in the message.
+    /// The call failed; the message has the reason.
     public static let failed = Code(kind: .failed)
     /// A frame or a response is longer than the limits allow. Send or request less at once.
     public static let tooLarge = Code(kind: .tooLarge)
@@ -39,16 +39,16 @@ public struct HybridError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on what, and the remedy; without record data and tokens.
+  /// The failure, its subject and the remedy; without record data and tokens.
   public let message: String
-  /// What the page's error callback receives. Default: the message.
+  /// The value that the page's error callback receives. Default: the message.
   public let value: JSONValue
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation
 
-  /// Creates an error; the last two arguments are filled in by the compiler.
+  /// Creates an error; the compiler fills in the last two arguments.
   public init(
     _ code: Code, _ message: String, value: JSONValue? = nil, cause: (any Error)? = nil,
     fileID: String = #fileID, line: Int = #line

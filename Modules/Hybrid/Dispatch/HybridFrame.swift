@@ -11,10 +11,10 @@ struct HybridFrame {
   /// The text behind `pluginSDKVersion:`, if the page sent it.
   let version: String?
 
-  /// What a text from a page turned out to be.
+  /// The parsed form of a frame from a page.
   enum Parsed {
     case call(HybridFrame)
-    /// A frame with an id that is no call: it gets a response, the connection stays.
+    /// A frame with an id that is not a call: it gets a response, and the connection stays open.
     case refused(id: [UInt8], HybridError)
   }
 

@@ -1,6 +1,7 @@
 public import SalesforceSDKCommon
 
-/// The object that a call carries, read member by member. A member that is null counts as missing.
+/// The object argument of a call, with typed access to its members. A null member counts as
+/// missing.
 public struct HybridMessage: Sendable {
   /// The call.
   let call: HybridCall
@@ -17,7 +18,7 @@ public struct HybridMessage: Sendable {
     return value
   }
 
-  /// A text; nil if it is missing.
+  /// Returns a text; nil if it is missing.
   ///
   /// - Throws: ``HybridError`` `invalidArguments` for anything else.
   public func text(_ key: String) throws(HybridError) -> String? {
@@ -26,14 +27,14 @@ public struct HybridMessage: Sendable {
     return text
   }
 
-  /// A text that must be there.
+  /// Returns a required text.
   public func requiredText(_ key: String) throws(HybridError) -> String {
     guard let text = try text(key) else { throw invalid(key, "a text") }
     return text
   }
 
-  /// A whole number; nil if it is missing. A double without a fraction is one, and so is the text of a whole
-  /// number: pages read numbers from input fields and attributes.
+  /// Returns an integer; nil if it is missing. Doubles without a fraction and texts of integers are
+  /// accepted, because pages read numbers from input fields and attributes.
   ///
   /// - Throws: ``HybridError`` `invalidArguments` for anything else.
   public func integer(_ key: String) throws(HybridError) -> Int64? {
@@ -47,28 +48,28 @@ public struct HybridMessage: Sendable {
     value.int64 ?? value.string.flatMap { Int64($0) }
   }
 
-  /// A truth value; `false` if it is missing.
+  /// Returns a Boolean; `false` if it is missing.
   public func flag(_ key: String) throws(HybridError) -> Bool {
     guard let value = self[key] else { return false }
     guard let flag = value.bool else { throw invalid(key, "true or false") }
     return flag
   }
 
-  /// An object; nil if it is missing.
+  /// Returns an object; nil if it is missing.
   public func object(_ key: String) throws(HybridError) -> JSONSlice? {
     guard let value = self[key] else { return nil }
     guard value.kind == .object else { throw invalid(key, "an object") }
     return value
   }
 
-  /// The elements of an array; nil if it is missing.
+  /// Returns the elements of an array; nil if it is missing.
   public func array(_ key: String) throws(HybridError) -> [JSONSlice]? {
     guard let value = self[key] else { return nil }
     guard value.kind == .array else { throw invalid(key, "an array") }
     return Array(value.elements)
   }
 
-  /// The error for a member that is missing or has the wrong type.
+  /// Returns the error for a member that is missing or has the wrong type.
   public func invalid(_ key: String, _ expected: String) -> HybridError {
     HybridError(.invalidArguments, "Cannot carry out \(call.action): \(key) must be \(expected).")
   }

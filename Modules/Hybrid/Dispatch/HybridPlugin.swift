@@ -17,25 +17,25 @@ public protocol HybridPlugin: Sendable {
   /// The names under which pages call the service. The first is its name, the others are aliases.
   var serviceNames: [String] { get }
 
-  /// Whether the calls of one page are carried out one after another, in the order of their arrival.
-  /// Default: false, they run side by side.
+  /// Whether the calls of one page run one after another, in the order of their arrival. Default:
+  /// false, they run concurrently.
   var keepsOrder: Bool { get }
 
-  /// Carries out a call. It runs in a task of its own and may take long; a page that goes away does not
+  /// Executes a call. It runs in a separate task and may take long; closing the page does not
   /// cancel it.
   ///
-  /// - Throws: ``HybridError`` to choose what the page's error callback receives, or any other error, of
-  ///   which it receives the message.
+  /// - Throws: ``HybridError`` to choose the value that the page's error callback receives. For any
+  ///   other error, the callback receives the message.
   func respond(to call: HybridCall) async throws -> HybridValue
 
-  /// Releases what the plug-in keeps for a session. Called once, after the last call of the session.
+  /// Releases the plug-in's state of a session. Called once, after the last call of the session.
   func sessionDidEnd(_ session: HybridSession.ID) async
 }
 
 extension HybridPlugin {
-  /// The calls run side by side.
+  /// False: the calls run concurrently.
   public var keepsOrder: Bool { false }
-  /// Nothing is kept for a session.
+  /// Does nothing.
   public func sessionDidEnd(_ session: HybridSession.ID) async {}
 }
 
@@ -43,7 +43,7 @@ extension HybridPlugin {
 public struct HybridCall: Sendable {
   /// The name by which the page called the plug-in, possibly an alias.
   public let service: String
-  /// What is to be done.
+  /// The requested action.
   public let action: String
   /// The arguments as the page wrote them, without the version prefix.
   public let arguments: [JSONSlice]
@@ -51,7 +51,7 @@ public struct HybridCall: Sendable {
   public let session: HybridSession.ID
   /// The names of all plug-ins of the bridge, without aliases, in the order of registration.
   public let pluginNames: [String]
-  /// The longest value that a response can hold, in bytes.
+  /// The maximum length of a response's value, in bytes.
   public let maxValueBytes: Int
 
   let id: [UInt8]
@@ -59,7 +59,8 @@ public struct HybridCall: Sendable {
   /// The number of changes of the current user when the call arrived.
   let userNumber: Int
 
-  /// The first argument if it is an object, else an empty object: most services take one object.
+  /// The first argument if it is an object, otherwise an empty object. Most services take one
+  /// object.
   public var message: HybridMessage { HybridMessage(self) }
 
   /// The same call of another action, for a plug-in that carries out its calls with another one.
@@ -75,13 +76,13 @@ public struct HybridCall: Sendable {
     await owner.deliver(HybridResponse.text(id: id, .pending, value))
   }
 
-  /// Runs `work` after the response was sent, for what follows the call, such as events. It is cancelled
-  /// when the bridge is closed, not when the page goes away.
+  /// Runs `work` after the response was sent, for example to send events. It is cancelled when the
+  /// bridge is closed, not when the page is closed.
   public func afterResponse(_ work: @escaping @Sendable (HybridSession) async -> Void) {
     owner.follow(id, work)
   }
 
-  /// The error for an action that the service does not have.
+  /// Returns the error for an action that the service does not have.
   public func invalidAction() -> HybridError {
     HybridError(.invalidAction, "invalid action: service \(service) has no action \(action).")
   }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The connection of one page to a ``HybridBridge``: frames go in, responses and events come out.
 public final class HybridSession: Sendable, Identifiable {
-  /// Tells the sessions of a bridge apart.
+  /// The identity of a session within its bridge.
   public struct ID: Sendable, Hashable {
     private let number: Int
     init(_ number: Int) { self.number = number }
@@ -24,7 +24,7 @@ public final class HybridSession: Sendable, Identifiable {
     var bytes = 0
     /// The queues of the plug-ins that keep order, by the plug-in's number.
     var queues: [Int: AsyncStream<Job>.Continuation] = [:]
-    /// What follows calls whose response is not sent yet.
+    /// The work to run after responses that are not sent yet.
     var following: [[UInt8]: [@Sendable (HybridSession) async -> Void]] = [:]
     /// The callers that wait to hand in the next frame.
     var receivers: [CheckedContinuation<Void, Never>] = []
@@ -33,6 +33,11 @@ public final class HybridSession: Sendable, Identifiable {
     var isOver = false
     /// Whether the plug-ins have released what they kept for the session.
     var isReleased = false
+
+    mutating func takeReceivers() -> [CheckedContinuation<Void, Never>] {
+      defer { receivers = [] }
+      return receivers
+    }
   }
 
   init(id: ID, bridge: HybridBridge, send: @escaping @Sendable ([UInt8]) async -> Void) {
@@ -43,13 +48,17 @@ public final class HybridSession: Sendable, Identifiable {
 
   // MARK: Frames
 
-  /// Accepts one frame of the page. Returns before its call is carried out, and suspends while more calls than
-  /// the limits allow wait for their response.
+  /// Accepts one frame of the page. Returns before the call is executed; suspends while the pending
+  /// calls exceed the limits.
   ///
-  /// - Throws: ``HybridError`` `invalidFrame` or `tooLarge` if the frame names no id to respond to, `closed`
-  ///   after the session ended. The session stays usable; what carries the frames ends the connection.
+  /// - Throws: ``HybridError`` `invalidFrame` or `tooLarge` if the frame names no id to respond to,
+  ///   `closed` after the session ended, or if the task was cancelled while it waited. The session
+  ///   stays usable; the transport ends the connection.
   public func receive(_ frame: [UInt8]) async throws(HybridError) {
-    await waitForRoom()
+    guard await waitForRoom() else {
+      throw HybridError(
+        .closed, "The connection ended before the call was accepted. Connect again.")
+    }
     let parsed = try HybridFrame.parse(frame, limits: bridge.limits)
     guard begin(bytes: frame.count) else {
       throw HybridError(.closed, "The session has ended. Connect again.")
@@ -81,13 +90,12 @@ public final class HybridSession: Sendable, Identifiable {
     }
   }
 
-  /// Ends the session: nothing more is delivered, calls that were accepted are carried out.
+  /// Ends the session. Accepted calls are still executed, but nothing more is delivered.
   public func end() {
     let (queues, receivers) = state.withLock { state in
-      let ended = (state.queues, state.receivers)
+      let ended = (state.queues, state.takeReceivers())
       state.hasEnded = true
       state.queues = [:]
-      state.receivers = []
       return ended
     }
     for queue in queues.values { queue.finish() }
@@ -111,7 +119,9 @@ public final class HybridSession: Sendable, Identifiable {
   private func respond(
     _ frame: HybridFrame, _ plugin: (any HybridPlugin)?, _ userNumber: Int
   ) async {
+    let stopwatch = CallStopwatch()
     var response: [UInt8]
+    var isRefused = false
     do {
       guard let plugin else {
         throw HybridError(
@@ -130,8 +140,10 @@ public final class HybridSession: Sendable, Identifiable {
         )
       }
     } catch {
+      isRefused = true
       response = HybridResponse.text(id: frame.id, .error, HybridValue(HybridError(error).value))
     }
+    stopwatch?.log(frame, isRefused ? .error : .ok, bytes: response.count)
     await deliver(response)
     startFollowers(of: frame.id)
   }
@@ -146,7 +158,7 @@ public final class HybridSession: Sendable, Identifiable {
     await send(frame)
   }
 
-  /// Keeps `work` until the response to the call with this id is sent.
+  /// Defers `work` until the response to the call with this id is sent.
   func follow(_ id: [UInt8], _ work: @escaping @Sendable (HybridSession) async -> Void) {
     state.withLock { $0.following[id, default: []].append(work) }
   }
@@ -162,14 +174,26 @@ public final class HybridSession: Sendable, Identifiable {
     state.calls >= bridge.limits.maxPendingCalls || state.bytes >= bridge.limits.maxPendingBytes
   }
 
-  private func waitForRoom() async {
-    await withCheckedContinuation { continuation in
-      let mayGo = state.withLock { state in
-        guard !state.hasEnded, isFull(state) else { return true }
-        state.receivers.append(continuation)
-        return false
-      }
-      if mayGo { continuation.resume() }
+  /// Waits until the limits allow another call, or the session has ended; false if the task was cancelled first.
+  ///
+  /// A page that reads nothing never makes room: without the cancellation, its server could not stop.
+  private func waitForRoom() async -> Bool {
+    await withTaskCancellationHandler {
+      repeat {
+        await withCheckedContinuation { continuation in
+          let mustWait = state.withLock { state in
+            // A cancellation from here on finds the receiver in the list.
+            guard !state.hasEnded, isFull(state), !Task.isCancelled else { return false }
+            state.receivers.append(continuation)
+            return true
+          }
+          if !mustWait { continuation.resume() }
+        }
+        if state.withLock({ $0.hasEnded || !isFull($0) }) { return true }
+      } while !Task.isCancelled
+      return false
+    } onCancel: {
+      for receiver in state.withLock({ $0.takeReceivers() }) { receiver.resume() }
     }
   }
 
@@ -184,18 +208,16 @@ public final class HybridSession: Sendable, Identifiable {
   }
 
   private func finish(bytes: Int) {
-    let receivers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let receivers = state.withLock { state in
       state.calls -= 1
       state.bytes -= bytes
-      guard !isFull(state) else { return [] }
-      defer { state.receivers = [] }
-      return state.receivers
+      return isFull(state) ? [] : state.takeReceivers()
     }
     for receiver in receivers { receiver.resume() }
     releaseIfOver()
   }
 
-  /// Runs `job`, behind the earlier ones of the service if that keeps order.
+  /// Runs `job`, after the service's earlier jobs if the service keeps their order.
   private func run(_ service: HybridBridge.Service?, _ job: @escaping Job) {
     guard let service, service.plugin.keepsOrder else {
       Task { await job() }
@@ -209,12 +231,13 @@ public final class HybridSession: Sendable, Identifiable {
       Task { for await job in jobs { await job() } }
       return queue
     }
-    // The session ended between the counting of the call and here: its queue takes nothing more.
+    // The session ended after the call was counted, so its queue accepts no jobs.
     if case .terminated? = queue?.yield(job) { Task { await job() } }
     if queue == nil { Task { await job() } }
   }
 
-  /// Lets the plug-ins release what they keep, once the session has ended and its last call was carried out.
+  /// Makes the plug-ins release their objects, once the session has ended and its last call has
+  /// finished.
   private func releaseIfOver() {
     let isOver = state.withLock { state in
       guard state.hasEnded, state.calls == 0, !state.isOver else { return false }

@@ -2,8 +2,8 @@ public import SalesforceSDKCommon
 
 /// The value of a response: JSON text, or no value at all.
 ///
-/// A callback of a response without a value has no argument. The text goes to the page as it is, so that an
-/// entry of a store crosses the bridge without being decoded and encoded again.
+/// Without a value, the callback is called without an argument. The text is sent to the page
+/// unchanged, so entries of a store cross the bridge without being decoded and encoded again.
 public struct HybridValue: Sendable, Equatable {
   /// The JSON text as UTF-8; nil for no value.
   let json: [UInt8]?
@@ -16,7 +16,7 @@ public struct HybridValue: Sendable, Equatable {
   /// A value. A double that JSON cannot express becomes null.
   public init(_ value: JSONValue) { json = Array(value.text.utf8) }
 
-  /// A value as it stands in its text.
+  /// A value with its text unchanged.
   public init(_ slice: JSONSlice) { json = Array(slice.utf8) }
 
   /// The value that a writer wrote.

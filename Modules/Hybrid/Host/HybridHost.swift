@@ -4,9 +4,9 @@ public import SalesforceSDKCommon
 public import SalesforceSDKCore
 public import SmartStore
 
-/// The accounts, stores and syncs of one program, on which the services of a bridge work.
+/// The accounts, stores and syncs that the services of a bridge use.
 ///
-/// The services act for the user who is current when a call is carried out.
+/// The services act for the user who is the current user when a call is executed.
 public struct HybridHost: Sendable {
   /// The accounts.
   public let accounts: UserAccountManager
@@ -14,14 +14,14 @@ public struct HybridHost: Sendable {
   public let stores: SmartStoreManager
   /// The sync managers of the stores.
   public let syncs: SyncManagerRegistry
-  /// What `sdkinfo` says of the app.
+  /// The description of the app for `sdkinfo`.
   public var app: HybridApp
   /// The folders from which a page may upload files. Default: none.
   public var uploadFolders: [URL] = []
   /// Logs a user in when a page requests it and there is no user. Default: none, the request fails.
   public var logIn: (@Sendable () async throws -> UserAccount)?
-  /// Called when a page has changed the current user, before its call gets its response: for what a new user
-  /// needs, such as soups. Default: nothing.
+  /// Called when a page has changed the current user, before its call gets its response, to prepare
+  /// data of the new user, such as soups. Default: nothing.
   public var userDidChange: (@Sendable (UserAccount) async -> Void)?
   /// Shows the inspector of a store when a page requests it. Default: none, the request fails.
   public var showInspector: (@Sendable (SmartStore) async throws -> Void)?
@@ -33,7 +33,8 @@ public struct HybridHost: Sendable {
   ///
   /// - Parameters:
   ///   - transport: Sends the requests of pages.
-  ///   - userAgent: What the requests and the credentials of a page say of the program.
+  ///   - userAgent: Describes the program in requests and credentials of a page. The type `Native`, which
+  ///     every program has by default, becomes `Hybrid`.
   public init(
     accounts: UserAccountManager, stores: SmartStoreManager, syncs: SyncManagerRegistry,
     transport: any HTTPTransport, userAgent: UserAgent = UserAgent(), app: HybridApp = HybridApp()
@@ -42,6 +43,8 @@ public struct HybridHost: Sendable {
     self.stores = stores
     self.syncs = syncs
     self.transport = transport
+    var userAgent = userAgent
+    if userAgent.appType == UserAgent.nativeType { userAgent.appType = UserAgent.hybridType }
     self.userAgent = userAgent
     self.app = app
   }
@@ -69,7 +72,8 @@ public struct HybridHost: Sendable {
 
   /// The store that a message selects by `isGlobalStore` and `storeName`, created on first use (SS-228).
   ///
-  /// - Throws: ``HybridError`` `notAuthenticated` for a user store without a user, `userChanged`; what opening throws.
+  /// - Throws: ``HybridError`` `notAuthenticated` for a user store without a user, `userChanged`;
+  ///   the error of opening the store.
   func store(_ selection: StoreSelection, for call: HybridCall) async throws -> SmartStore {
     if selection.isGlobal { return try await stores.sharedGlobal(withName: selection.name) }
     let owner = StoreOwner(try await account(for: call))
@@ -88,7 +92,7 @@ public struct HybridHost: Sendable {
   }
 }
 
-/// What `sdkinfo` says of the app.
+/// The description of an app for `sdkinfo`.
 public struct HybridApp: Sendable {
   /// The app's name. Default: empty.
   public var name = ""
@@ -97,11 +101,14 @@ public struct HybridApp: Sendable {
   /// All members of the boot configuration. Default: none.
   public var bootConfiguration: JSONObject = [:]
 
+  /// Whether the app's pages are in its folder and not on the server. Default: true.
+  public var isLocal: Bool { bootConfiguration["isLocal"]?.bool ?? true }
+
   /// Creates an app without a name.
   public init() {}
 }
 
-/// Which store a message means.
+/// The store of a message.
 struct StoreSelection: Sendable, Hashable {
   let name: String
   let isGlobal: Bool

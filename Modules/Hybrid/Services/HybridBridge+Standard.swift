@@ -1,5 +1,5 @@
 extension HybridBridge {
-  /// Creates a bridge with the services of the Mobile SDK, and plug-ins of the app's own.
+  /// Creates a bridge with the services of the Mobile SDK and the app's own plug-ins.
   ///
   /// - Parameters:
   ///   - plugins: Registered after those of the Mobile SDK.

@@ -4,8 +4,9 @@ package import SalesforceSDKCommon
 /// `com.salesforce.mobilesync`, also called `com.salesforce.smartsync`: syncs between soups and the server
 /// (MS-335 to MS-340).
 ///
-/// The response to a sync holds its state when the run starts. Each later state is an event `sync`, delivered to
-/// the page that started the run, or to all pages if that page is gone; the last one is done, failed or stopped.
+/// The response to a sync call is the state at the start of the run. Each later state is an event
+/// `sync`, delivered to the page that started the run, or to all pages if that page is closed. The
+/// last state is done, failed or stopped.
 public struct MobileSyncPlugin: HybridPlugin {
   /// The service and its name in release 7.1.
   public let serviceNames = ["com.salesforce.mobilesync", "com.salesforce.smartsync"]
@@ -59,7 +60,7 @@ public struct MobileSyncPlugin: HybridPlugin {
     try await host.syncManager(try StoreSelection(message), for: message.call)
   }
 
-  /// Starts a run and lets its states follow the response.
+  /// Starts a run, and sends its states after the response.
   private func run(_ call: HybridCall) async throws -> HybridValue {
     let started = try await start(call)
     call.afterResponse { session in
@@ -129,7 +130,7 @@ public struct MobileSyncPlugin: HybridPlugin {
   }
 }
 
-/// Which sync a message means: a text is a name, also one of digits; a number is an id (HT-32).
+/// The sync of a message: a text is a name, also one of digits; a number is an id (HT-32).
 enum SyncReference {
   case id(Int64)
   case name(String)

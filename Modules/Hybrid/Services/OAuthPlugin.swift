@@ -14,7 +14,7 @@ public final class OAuthPlugin: HybridPlugin {
   public let serviceNames = ["com.salesforce.oauth"]
 
   private let host: HybridHost
-  /// The login that is under way, shared by all calls that request one.
+  /// The login that is in flight, shared by all calls that request one.
   private let login = Mutex<Task<UserAccount, any Error>?>(nil)
 
   /// Creates the service.
@@ -68,7 +68,7 @@ public final class OAuthPlugin: HybridPlugin {
       current = task
       return task
     }
-    // The page that logs in goes on by itself; pages of another user load again.
+    // The page that logs in continues by itself; pages of another user load again.
     return try await call.changingUser(of: host, reloadsPages: { $0 != nil }) {
       try await task.value
     }
@@ -86,7 +86,7 @@ public final class OAuthPlugin: HybridPlugin {
       "loginUrl": .string(credentials.loginServer.url.absoluteString),
       "identityUrl": text(credentials.identityURL?.absoluteString),
       "instanceUrl": text(credentials.instanceURL?.absoluteString),
-      "userAgent": .string(host.userAgent.text(qualifier: "Hybrid")),
+      "userAgent": .string(host.userAgent.text(qualifier: host.app.isLocal ? "Local" : "Remote")),
       "communityId": text(credentials.communityId),
       "communityUrl": text(credentials.communityURL?.absoluteString),
     ]

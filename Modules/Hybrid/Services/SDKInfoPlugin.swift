@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// `com.salesforce.sdkinfo`: facts about the host and the app (HT-9).
+/// `com.salesforce.sdkinfo`: information about the host and the app (HT-9).
 public struct SDKInfoPlugin: HybridPlugin {
   /// The service.
   public let serviceNames = ["com.salesforce.sdkinfo"]

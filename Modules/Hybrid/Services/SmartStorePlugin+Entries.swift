@@ -8,7 +8,7 @@ extension SmartStorePlugin {
     return list(try await store(message).retrieve(usingSoupEntryIds: ids, fromSoupNamed: name))
   }
 
-  /// Writes entries as their text stands in the frame, and returns them as stored.
+  /// Writes entries as their text stands in the frame, and returns them as written.
   ///
   /// - Parameter limit: The longest result in bytes. If it is longer nothing is written: a page that received
   ///   an error would write the entries again.
@@ -19,19 +19,17 @@ extension SmartStorePlugin {
     }
     let path = try message.text("externalIdPath")
     let stored = try await store(message).inTransaction { transaction in
-      let ids = try transaction.upsert(slices: entries, soup: name, externalIdPath: path)
-      let stored = try transaction.retrieve(usingSoupEntryIds: ids, fromSoupNamed: name)
-      let size = stored.reduce(0) { $0 + $1.utf8.count + 1 }
-      guard size < limit else {
+      let stored = try transaction.upsertReturningEntries(
+        slices: entries, soup: name, externalIdPath: path)
+      guard stored.count < limit else {
         throw HybridError(
           .tooLarge,
-          "Cannot upsert into soup \(name): the stored entries have \(size) bytes, more than a response can hold. Nothing was written. Upsert fewer entries at once."
+          "Cannot upsert into soup \(name): the stored entries have \(stored.count) bytes, more than a response can hold. Nothing was written. Upsert fewer entries at once."
         )
       }
-      // An entry that was written twice is retrieved once.
-      return stored.count == ids.count ? stored : Self.repeated(stored, for: ids)
+      return stored
     }
-    return list(stored)
+    return HybridValue(checkedJSON: stored)
   }
 
   func remove(_ message: HybridMessage) async throws -> HybridValue {
@@ -45,15 +43,6 @@ extension SmartStorePlugin {
       throw message.invalid("entryIds", "an array of entry ids, or querySpec an object")
     }
     return Self.done
-  }
-
-  /// The entries in the order of `ids`, as often as each stands there.
-  private static func repeated(_ stored: [JSONSlice], for ids: [Int64]) -> [JSONSlice] {
-    var byId: [Int64: JSONSlice] = [:]
-    for entry in stored {
-      if let id = entry[SmartStore.soupEntryId]?.int64 { byId[id] = entry }
-    }
-    return ids.compactMap { byId[$0] }
   }
 
   private func list(_ entries: [JSONSlice]) -> HybridValue {

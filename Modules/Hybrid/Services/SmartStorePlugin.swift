@@ -3,11 +3,11 @@ import SmartStore
 
 /// `com.salesforce.smartstore`: the stores of the app and of the current user (SS-227 to SS-235).
 ///
-/// Entries cross it as the JSON text that the store holds.
+/// Entries are passed as the JSON text in the store.
 public final class SmartStorePlugin: HybridPlugin {
   /// The service.
   public let serviceNames = ["com.salesforce.smartstore"]
-  /// Calls are carried out in the order of their arrival (HT-29).
+  /// True: calls run in the order of their arrival (HT-29).
   public let keepsOrder = true
 
   let host: HybridHost

@@ -12,7 +12,7 @@ final class StoreCursors: Sendable {
     /// The number of changes of the current user when the cursor was opened.
     let userNumber: Int
 
-    /// How many pages the results filled when the cursor was opened.
+    /// The number of pages when the cursor was opened.
     var totalPages: Int64 {
       let size = Int64(spec.pageSize)
       return totalEntries / size + (totalEntries % size == 0 ? 0 : 1)
@@ -78,7 +78,7 @@ final class StoreCursors: Sendable {
     return cursor
   }
 
-  /// Closes a cursor. One that is not open is no error.
+  /// Closes a cursor. One that is not open is not an error.
   func close(_ id: Int64, in store: StoreSelection, of session: HybridSession.ID) {
     state.withLock { $0.cursors[session]?[store]?[id] = nil }
   }

@@ -1,12 +1,12 @@
 public import SalesforceSDKCommon
 import SmartStore
 
-/// A cache of what a read-only sync down downloads, one entry per key, in its own soup.
+/// A cache of the records of a read-only sync down, one entry per key, in its own soup.
 ///
-/// For descriptions and the like, which are requested by name and change seldom. The target must give
-/// each record the key as its `Id`.
+/// It is for data that is requested by name and seldom changes, such as descriptions of objects.
+/// The target must set the `Id` of each record to its key.
 public struct SyncedCache: Sendable {
-  /// The soup; it is registered when it is needed, with an index on `Id`.
+  /// The soup, which is registered on first use with an index on `Id`.
   public let soupName: String
   /// Runs the syncs.
   public let manager: SyncManager
@@ -17,13 +17,14 @@ public struct SyncedCache: Sendable {
     self.manager = manager
   }
 
-  /// The entry under a key.
+  /// Returns the entry of a key.
   ///
-  /// A fetch leaves no sync behind. It goes on to its end if the caller's task is cancelled.
+  /// A fetch leaves no stored sync. If the caller's task is cancelled, the fetch still runs to its
+  /// end.
   ///
-  /// - Parameter target: Brings the entry.
+  /// - Parameter target: Downloads the entry.
   /// - Returns: The record with the fields of sync and store; nil if there is none.
-  /// - Throws: ``SyncError`` of the sync if the server is needed and there is no entry either, `store`;
+  /// - Throws: ``SyncError`` of the sync if it failed and the cache has no entry, `store`;
   ///   `CancellationError`.
   public func entry(
     _ key: String, mode: FetchMode, target: some ReadOnlySyncDownTarget
@@ -91,7 +92,7 @@ public struct SyncedCache: Sendable {
     }
     let run = try await manager.syncDown(
       target: target, options: SyncOptions(mergeMode: .overwrite), soupName: soupName)
-    // In a task of its own, so that the end is seen and the sync removed although the caller's task
+    // In a separate task, so that the end is seen and the sync removed although the caller's task
     // is cancelled.
     let result = await Task { [manager] in
       let result = await Result(catching: { try await run.finished() })
@@ -104,7 +105,7 @@ public struct SyncedCache: Sendable {
 }
 
 extension Result where Failure == any Error {
-  /// What `body` gives or throws.
+  /// The result or error of `body`.
   fileprivate init(catching body: () async throws -> Success) async {
     do {
       self = .success(try await body())

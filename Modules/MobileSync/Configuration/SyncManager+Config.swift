@@ -2,18 +2,18 @@ import SalesforceSDKCommon
 public import SmartStore
 
 extension SyncManager {
-  /// What became of a file of syncs.
+  /// The result of loading a sync configuration file.
   public struct LoadedSyncs: Sendable {
-    /// The syncs that were made, new and not run.
+    /// The created syncs, which have not run.
     public let created: [SyncState]
-    /// The names that were in use already. Those syncs stay as they are, whatever the file says now:
-    /// delete one to have it created from the file.
+    /// The names that were already in use. Those syncs stay as they are, even if the file differs:
+    /// delete a sync to create it from the file again.
     public let existing: [String]
-    /// What is wrong with the file.
+    /// The problems in the file.
     public let problems: [SyncsConfigProblem]
   }
 
-  /// Makes the syncs of a file, those whose names are not in use yet. Nothing is run, and calling it
+  /// Creates the syncs of a file whose names are not in use yet, and runs none of them. Calling it
   /// again is harmless.
   ///
   /// - Throws: ``SyncError`` `store`, `closed`.
@@ -42,11 +42,11 @@ extension SyncManager {
     return LoadedSyncs(created: created, existing: existing, problems: config.problems)
   }
 
-  /// Makes the syncs of `usersyncs.json`, or of `globalsyncs.json` if the store is a global one.
+  /// Creates the syncs of `usersyncs.json`, or of `globalsyncs.json` for a global store.
   ///
-  /// A missing file is no error. Problems are logged and returned.
+  /// A missing file is not an error. Problems are logged and returned.
   ///
-  /// - Parameter source: Where the file lies. Default: the app's resources, then the working
+  /// - Parameter source: The location of the file. Default: the app's resources, then the working
   ///   directory.
   /// - Throws: As ``load(_:)``.
   @discardableResult

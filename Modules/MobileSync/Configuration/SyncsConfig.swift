@@ -9,15 +9,15 @@ public import SalesforceSDKCommon
 ///     "options": {"mergeMode": "OVERWRITE"} } ] }
 /// ```
 ///
-/// Reading never fails: an entry from which no sync can be made is left out and named in
-/// ``problems``, with its place in the file.
+/// Reading never fails: an invalid entry is omitted and listed in ``problems``, with its position
+/// in the file.
 public struct SyncsConfig: Sendable {
   /// The file with the syncs of a user's default store.
   public static let userSyncsFile = "usersyncs.json"
   /// The file with the syncs of the default global store.
   public static let globalSyncsFile = "globalsyncs.json"
 
-  /// A sync to make.
+  /// A sync to create.
   public struct Entry: Sendable {
     /// The name.
     public let syncName: String
@@ -31,15 +31,15 @@ public struct SyncsConfig: Sendable {
     public let options: SyncOptions
   }
 
-  /// The syncs that can be made, in the order of the file.
+  /// The valid entries, in the order of the file.
   public let entries: [Entry]
-  /// What is wrong with the file, in its order.
+  /// The problems in the file, in its order.
   public let problems: [SyncsConfigProblem]
 
   /// Reads and checks a file's content. An empty one defines no syncs.
   ///
   /// - Parameters:
-  ///   - file: The name that problems give.
+  ///   - file: The file name in problems.
   ///   - registry: The targets that entries may name.
   public init(parsing content: [UInt8], file: String, registry: SyncTargetRegistry) {
     var reader = SyncsConfigReader(content: content, file: file, registry: registry)

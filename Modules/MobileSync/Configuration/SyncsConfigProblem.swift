@@ -10,20 +10,20 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
 
     /// The file cannot be read.
     public static let unreadable = Code(kind: .unreadable)
-    /// The file is no JSON.
+    /// The file is not JSON.
     public static let notJSON = Code(kind: .notJSON)
-    /// A value is of another kind than its key asks for.
+    /// A value has the wrong type for its key.
     public static let wrongForm = Code(kind: .wrongForm)
-    /// An entry lacks what every sync needs.
+    /// An entry lacks a required key.
     public static let missingKey = Code(kind: .missingKey)
-    /// A key is unknown here; it may be misspelled. The entry is used all the same.
+    /// A key is unknown, probably misspelled. The entry is still used.
     public static let unknownKey = Code(kind: .unknownKey)
     /// A sync is neither a `syncDown` nor a `syncUp`.
     public static let unknownSyncType = Code(kind: .unknownSyncType)
     /// An option is unknown. A misspelled key `mergeMode` would be read as `OVERWRITE`, so the entry is
     /// not used.
     public static let unknownOption = Code(kind: .unknownOption)
-    /// The target cannot be built.
+    /// The target cannot be created.
     public static let invalidTarget = Code(kind: .invalidTarget)
     /// Two entries have the same name; the first is used.
     public static let nameTwice = Code(kind: .nameTwice)
@@ -31,7 +31,7 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     public static let bookkeepingField = Code(kind: .bookkeepingField)
     /// The merge mode is unknown, so the entry is not used.
     public static let unknownMergeMode = Code(kind: .unknownMergeMode)
-    /// A sync up names no fields to send, so every run will fail. The entry is used all the same.
+    /// A sync up has no list of fields to send, so every run will fail. The entry is still used.
     public static let noFields = Code(kind: .noFields)
 
     /// The name of the code.
@@ -46,12 +46,12 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
   public let line: Int
   /// The column in bytes, counted from 1.
   public let column: Int
-  /// The place in the JSON, such as `syncs[2].target`; empty for the file as a whole.
+  /// The path in the JSON, such as `syncs[2].target`; empty for the file as a whole.
   public let path: String
-  /// What is wrong and what to do.
+  /// The problem and the remedy.
   public let message: String
 
-  /// Whether the entry is used in spite of it.
+  /// Whether the entry is used despite the problem.
   public var isWarning: Bool {
     [.unknownKey, .noFields].contains(code)
   }

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// What the server and this device agreed on last, for each record of a soup: the soup `syncs_bases`.
+/// The base versions of the records of a soup, in the soup `syncs_bases`.
 ///
 /// Base versions are kept from the moment in which records are downloaded or accepted by the server, not from
 /// the first edit: a writer to a soup, with any call and in any process, finds the base version in
@@ -16,7 +16,8 @@ struct BaseVersionStore: Sendable {
 
   private func key(_ id: String) -> String { "\(soupName)/\(id)" }
 
-  /// The bases of those among `ids` that have one.
+  /// Returns the base versions of the records with these ids; records without a base version are
+  /// omitted.
   func bases(
     of ids: some Sequence<String>, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [String: JSONObject] {
@@ -29,7 +30,7 @@ struct BaseVersionStore: Sendable {
     return bases
   }
 
-  /// Keeps records as they came from the server.
+  /// Stores records as they came from the server.
   func save(
     _ records: [(id: String, base: JSONSlice)], in transaction: borrowing StoreTransaction
   ) throws {
@@ -47,7 +48,7 @@ struct BaseVersionStore: Sendable {
     try transaction.upsert(slices: entries, soup: MetadataSoup.bases.name, externalIdPath: "key")
   }
 
-  /// Keeps merged bases.
+  /// Stores merged base versions.
   func save(
     _ bases: [String: JSONObject], in transaction: borrowing StoreTransaction
   ) throws {
@@ -59,12 +60,12 @@ struct BaseVersionStore: Sendable {
       forSoupNamed: MetadataSoup.bases.name, withExternalIdPath: "key")
   }
 
-  /// Forgets the bases of records that are gone.
+  /// Removes the base versions of records that no longer exist.
   func remove(_ ids: some Sequence<String>, in transaction: borrowing StoreTransaction) throws {
     try MetadataSoup.bases.remove(ids.map(key), in: transaction)
   }
 
-  /// Forgets the bases of all records of the soup.
+  /// Removes the base versions of all records of the soup.
   func removeAll(in store: SmartStore) async throws {
     let name = MetadataSoup.bases.name
     // Behind "/" comes "0". Another soup's name may begin like this one's keys; an id has no "/".
@@ -83,12 +84,12 @@ struct BaseVersionStore: Sendable {
     }
   }
 
-  /// The key of the entry that says that bases are kept since; no id is empty.
+  /// The key of the entry that says that base versions are kept since; no id is empty.
   private var sinceKey: String { key("") }
 
-  /// Takes clean entries as base versions, for a soup that was synced before base versions were kept. Entries
-  /// without a base version that are unsynced by now stay without. Once that is done it is remembered, and costs
-  /// one query.
+  /// Stores clean entries as base versions, for a soup that was synced before base versions were
+  /// kept. Unsynced entries without a base version stay without. This is recorded once it is done,
+  /// and then costs one query.
   func adoptCleanEntries(_ records: SyncSoup, in store: SmartStore) async throws {
     let isDone = try await store.read { reader in
       try !MetadataSoup.bases.entries([sinceKey], in: reader).isEmpty

@@ -1,11 +1,11 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Finds out which edited records were changed on the server since they were downloaded: entries, base versions
-/// and conflicts in one transaction.
+/// A check for edited records that changed on the server since they were downloaded. It writes
+/// entries, base versions and conflicts in one transaction.
 ///
-/// A modification date has whole seconds, so an equal one proves nothing: where the values are known, they are
-/// compared with the base version.
+/// Modification dates are in whole seconds, so equal dates prove nothing: if the values are known,
+/// they are compared with the base version.
 struct ConflictCheck: Sendable {
   let soupName: String
   let names: SyncFieldNames
@@ -18,17 +18,18 @@ struct ConflictCheck: Sendable {
     let remote: RemoteVersion
   }
 
-  /// What is written for one entry.
+  /// The write for one entry.
   private enum Decision {
-    /// Nothing was changed on the server; the date that the entry takes, if it has an older one.
+    /// The server's record is unchanged; `date` is the entry's new date if the entry has an older
+    /// one.
     case unchanged(date: JSONValue?)
-    /// The entry is clean with these members, which both sides agree on.
+    /// Both sides agree: the entry becomes clean with these members.
     case agreed(JSONObject)
     case conflict(SyncConflict)
   }
 
-  /// Compares the entries as `transaction` has them. One that is not to be sent any more, or is another record's
-  /// by now, is left alone.
+  /// Compares the entries as `transaction` has them. Entries that are no longer to be sent, or
+  /// belong to another record by now, are skipped.
   ///
   /// - Returns: The entry ids in conflict.
   func apply(
@@ -110,7 +111,7 @@ struct ConflictCheck: Sendable {
       if agrees(pair.record, entry, theirs)
         || base.map({ isUndone(pair.record, entry, $0) }) ?? false
       {
-        // The date is not taken: of the server's record only some fields were seen.
+        // The date is not used, because only some fields of the server's record were read.
         return .agreed(
           JSONObject(theirs.filter { names.isData($0.key) && entry[$0.key] != nil }))
       }
@@ -119,7 +120,8 @@ struct ConflictCheck: Sendable {
     }
   }
 
-  /// Whether the app has brought a newer version of the record by itself, so that the base version says nothing.
+  /// Whether the app itself has written a newer version of the record, so that the base version is
+  /// not comparable.
   private func isOlder(_ base: JSONObject, than entry: JSONSlice) -> Bool {
     guard let date = baseDate(base),
       let own = ServerDate.milliseconds(of: entry[names.modificationDate])
@@ -180,17 +182,17 @@ struct ConflictCheck: Sendable {
 }
 
 extension SyncConflict {
-  /// The conflict to keep in the place of an earlier one: the earlier one if nothing has changed since, so that
+  /// The conflict to keep in place of an earlier one: the earlier one if nothing has changed since, so that
   /// what was listed can still be resolved, and the one of a mode that demands a decision.
   func replacing(_ earlier: SyncConflict?) -> SyncConflict {
     guard let earlier else { return self }
     return earlier.mergeMode == .mergeFields || earlier.isSame(as: self) ? earlier : self
   }
 
-  /// Whether two conflicts differ at most in who noticed them, and when.
+  /// Whether two conflicts differ at most in the sync that detected them and in its time.
   func isSame(as other: SyncConflict) -> Bool {
     kind == other.kind && recordId == other.recordId && fields == other.fields
       && theirs == other.theirs && candidates == other.candidates && isOfTree == other.isOfTree
-      && missingParent == other.missingParent
+      && missingParent == other.missingParent && heldUntil == other.heldUntil
   }
 }

@@ -11,13 +11,13 @@ import SmartStore
 struct ConflictDetection: Sendable {
   let scope: SyncUpScope
 
-  /// What is compared.
+  /// The entries to compare.
   struct Input: Sendable {
     /// Dirty entries.
     let ids: [Int64]
     /// Those of them that are in doubt.
     var inDoubt: [Int64: SyncRecordOutcome] = [:]
-    /// Of parents that are deleted here: their children on the server that were created or changed there, as
+    /// Of parents that are deleted locally: their children on the server that were created or changed there, as
     /// ``SyncKeys/treeChildren`` has them, by the parent's id.
     var changedChildren: [String: JSONObject] = [:]
   }
@@ -26,7 +26,8 @@ struct ConflictDetection: Sendable {
   ///
   /// - Parameter visit: As ``SyncUpScope/forEachGroup(of:visiting:_:)`` passes the entries; not called in mode
   ///   overwrite.
-  /// - Returns: The entries that are not sent: those in conflict, and those of which the server said nothing.
+  /// - Returns: The entries that are not sent: those in conflict, and those whose server version is
+  ///   unknown.
   func compare(
     _ input: Input, on target: some SyncUpTarget,
     visiting visit: ([Int64], [(id: Int64, record: JSONSlice)]) -> Void = { _, _ in }
@@ -44,8 +45,8 @@ struct ConflictDetection: Sendable {
     }
   }
 
-  /// The entries of open conflicts, but those that this run's mode decides for. Whether a tree is held back as a whole
-  /// is decided for each tree.
+  /// The entries of open conflicts, except those that this run's mode resolves. Whether a whole
+  /// tree is skipped is decided for each tree.
   func open() async throws -> HeldEntries {
     let conflicts = try await scope.store.read { reader in
       try ConflictStore.open(in: scope.context.soupName, reader)

@@ -1,7 +1,8 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Merges what the server has into dirty entries: entries, bases and conflicts in one transaction.
+/// Merges what the server has into dirty entries: entries, base versions and conflicts in one
+/// transaction.
 struct ConflictMerge: Sendable {
   let soupName: String
   let names: SyncFieldNames
@@ -16,9 +17,9 @@ struct ConflictMerge: Sendable {
     let id: String
     let entry: JSONSlice
     let remote: RemoteVersion
-    /// Whether the record was changed on the server for certain, also if nothing of it shows here.
+    /// Whether the record was certainly changed on the server, even if no value differs.
     var isChangedThere = false
-    /// Of a parent that is deleted here: the children on the server that were created or changed there, as
+    /// Of a parent that is deleted locally: the children on the server that were created or changed there, as
     /// ``SyncKeys/treeChildren`` has them; nil if there are none.
     var changedChildren: JSONObject?
   }
@@ -29,7 +30,7 @@ struct ConflictMerge: Sendable {
     return !ServerEquality.same(date, known)
   }
 
-  /// What is to be written for one entry.
+  /// The write for one entry.
   private enum Decision {
     case entry(JSONSlice, base: JSONObject)
     case conflict(JSONSlice?, base: JSONObject?, SyncConflict)
@@ -93,7 +94,7 @@ struct ConflictMerge: Sendable {
     }
   }
 
-  /// Decides for an entry that is deleted here and exists on the server.
+  /// Decides for an entry that is deleted locally and exists on the server.
   private func decision(
     deleted pair: Pair, _ base: JSONObject?, _ theirs: JSONObject
   ) -> Decision {
@@ -149,7 +150,7 @@ struct ConflictMerge: Sendable {
       syncId: syncId, mergeMode: mergeMode, time: time, names: names, theirs: theirs)
   }
 
-  /// A base with some of its fields as the server has them.
+  /// A base version with some of its fields as the server has them.
   static func overlaid(_ base: JSONObject?, with theirs: JSONObject) -> JSONObject {
     var base = base ?? [:]
     for (key, value) in theirs { base[key] = value }

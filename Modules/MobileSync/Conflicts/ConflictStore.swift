@@ -68,7 +68,7 @@ enum ConflictStore {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Keeps conflicts, each in the place of an earlier one of the same record.
+  /// Stores conflicts, each in place of an earlier one of the same record.
   static func save(
     _ conflicts: [SyncConflict], in transaction: borrowing StoreTransaction
   ) throws {
@@ -85,7 +85,7 @@ enum ConflictStore {
     try conflicts(of: entryIds, in: soupName, reader).mapValues(\.kind)
   }
 
-  /// Forgets the conflicts of entries that have none any more.
+  /// Removes the conflicts of entries that no longer have one.
   static func remove(
     _ entryIds: some Sequence<Int64>, of soupName: String,
     in transaction: borrowing StoreTransaction

@@ -6,15 +6,15 @@ import SmartStore
 struct DeletedParentDetection: Sendable {
   let plan: TreePlan
 
-  /// What was found.
+  /// The detected conflicts.
   struct Found: Sendable {
     /// The children, as ``SyncKeys/treeChildren`` has them, by the parent's id.
     var changedChildren: [String: JSONObject] = [:]
-    /// The entries of parents of which the server did not say.
+    /// The entries of parents that the server did not return.
     var undecided: Set<Int64> = []
   }
 
-  /// Finds the changed children of parents that are deleted here, in mode ``SyncMergeMode/mergeFields``.
+  /// Finds the changed children of parents that are deleted locally, in mode ``SyncMergeMode/mergeFields``.
   ///
   /// Costs one request for each such parent.
   ///
@@ -35,7 +35,7 @@ struct DeletedParentDetection: Sendable {
     return found
   }
 
-  /// The changed children's modification dates, by id; nil if the server does not say.
+  /// The changed children's modification dates, by id; nil if the server does not return them.
   private func changedChildren(
     of tree: LocalTree, _ id: String, _ target: some TreeSyncUpTarget
   ) async throws -> JSONObject? {
@@ -85,7 +85,7 @@ struct DeletedParentDetection: Sendable {
   }
 
   /// The entries of those children whose values on the server differ from the base version, or from the entry if it
-  /// has none and was not edited; nil if the server does not say.
+  /// has none and was not edited; nil if the server does not return them.
   private func changedValues(
     among records: [SyncUpRecord], _ bases: [String: JSONObject],
     _ target: some TreeSyncUpTarget

@@ -1,20 +1,20 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Which local edits a sync down leaves alone in one soup.
+/// The local edits that a sync down keeps in one soup.
 enum EditProtection: Sendable {
-  /// None: these records are never edited.
+  /// No record: these records are never edited.
   case nothing
   /// Every record that is dirty when its page is saved.
   case allEdits
-  /// Records that became dirty, or were edited again, since the run began: what was dirty before is
+  /// Records that became dirty, or were edited again, since the run began: earlier edits are
   /// replaced.
   case editsSince([Int64: EditMark])
 
   /// A dirty record as it was when the run began.
   struct EditMark: Sendable, Equatable {
     let lastModified: Int64
-    /// Tells apart two edits within the same millisecond.
+    /// A hash of the content, which distinguishes two edits within the same millisecond.
     let contentHash: Int
   }
 
@@ -82,7 +82,7 @@ enum EditProtection: Sendable {
 }
 
 extension EditProtection {
-  /// The ids of records that were brought before as they come now, and edited here since.
+  /// The ids of records that were brought before as they come now, and edited locally since.
   ///
   /// They come again because of a late-commit window, or because an interrupted run resumes. Their dates are
   /// compared: of a record that the server changed once more within the second of its date the edit stays too, and the

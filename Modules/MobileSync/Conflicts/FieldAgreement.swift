@@ -15,8 +15,8 @@ enum FieldAgreement {
     return evidence
   }
 
-  /// How many of the values that were sent, and are not empty, the server has, and how many there are. Values that
-  /// the server may have put into another form count as the same.
+  /// The number of sent values that are not empty, and the number of them that the server has.
+  /// Values in another form of the server count as equal.
   static func extent(
     _ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice
   ) -> (agreeing: Int, counted: Int) {

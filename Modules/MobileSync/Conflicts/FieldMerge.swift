@@ -1,15 +1,15 @@
 import SalesforceSDKCommon
 
-/// The three-way merge of one record, field by field: what was agreed on last, what stands here, and
-/// what the server has.
+/// The three-way merge of one record, field by field: base version, entry and server's record.
 ///
-/// A field that one side alone has changed takes that side's value. One that both have changed to the
-/// same value is agreed. What both have changed differently keeps the local value and is in conflict:
-/// its base is kept until the conflict is resolved, so that merging again gives the same result.
+/// A field that only one side changed takes that side's value. A field that both sides changed to
+/// the same value is not in conflict. A field that both sides changed to different values keeps the
+/// local value and is in conflict: its base version is kept until the conflict is resolved, so that
+/// merging again gives the same result.
 struct FieldMerge: Sendable, Equatable {
   /// The members that the entry takes from the server.
   private(set) var taken: [Member] = []
-  /// What both sides agree on from now on.
+  /// The new base version.
   private(set) var base: JSONObject
   /// The fields that both sides have changed differently.
   private(set) var conflicts: [SyncConflict.Field] = []
@@ -25,8 +25,8 @@ struct FieldMerge: Sendable, Equatable {
   /// Merges.
   ///
   /// - Parameters:
-  ///   - base: What both sides agreed on last; nil if that is not known. Then a field that differs is
-  ///     in conflict, unless the entry does not have it.
+  ///   - base: The base version; nil if it is not known. Then a field that differs is in conflict,
+  ///     unless the entry does not have it.
   ///   - theirs: The server's record, or some of its fields: what it lacks counts as unchanged there.
   init(base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: SyncFieldNames) {
     self.base = base ?? [:]
@@ -71,7 +71,7 @@ struct FieldMerge: Sendable, Equatable {
   }
 
   /// The fields in which the server's record differs from what was agreed on, for a record that was
-  /// deleted here.
+  /// deleted locally.
   static func changesThere(
     base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: SyncFieldNames
   ) -> [SyncConflict.Field] {
@@ -79,7 +79,8 @@ struct FieldMerge: Sendable, Equatable {
       if key == names.id || names.isServers(key) || SyncKeys.neverSent.contains(key) {
         return nil
       }
-      // The entry is as it was when it was deleted; without a base it is the best that is known.
+      // The entry is as it was when it was deleted; without a base version it is the best that is
+      // known.
       let known = base == nil ? mine[key]?.value : base?[key]
       guard let known, !ServerEquality.same(known, their) else { return nil }
       return SyncConflict.Field(name: key, base: known, mine: nil, theirs: their)

@@ -1,10 +1,11 @@
-/// The entries of a soup that a sync up does not send, and why.
+/// The entries of a soup that a sync up does not send, with the reasons.
 struct HeldEntries: Sendable {
   /// The server's records are newer or gone, or a conflict is open.
   var conflicts: Set<Int64> = []
-  /// The server did not say what it has.
+  /// The server did not return its version.
   var undecided: Set<Int64> = []
-  /// Sent by an earlier run without a response, and the server does not say whether it has them; with their marks.
+  /// Unacknowledged entries of an earlier run, if it is unknown whether the server has them; with
+  /// their marks.
   var inDoubt: [Int64: SyncRecordOutcome] = [:]
   /// Entries in conflict that are sent, since this merge mode decides for them; their conflicts end when the server
   /// has accepted them.
@@ -15,7 +16,7 @@ struct HeldEntries: Sendable {
     conflicts.contains(entryId) || undecided.contains(entryId) || inDoubt[entryId] != nil
   }
 
-  /// Why the entry is not sent; nil if it is. An entry in doubt is in conflict: its conflict says so.
+  /// The reason why the entry is not sent; nil if it is. An entry in doubt is in conflict.
   func reason(_ entryId: Int64) -> SyncRecordOutcome.Kind? {
     if undecided.contains(entryId) { return .undecided }
     return contains(entryId) ? .conflict : nil

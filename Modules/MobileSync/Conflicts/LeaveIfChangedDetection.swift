@@ -32,7 +32,7 @@ struct LeaveIfChangedDetection: Sendable {
     return held
   }
 
-  /// What the server has of records, and the entries of those of which it does not say.
+  /// The server's versions of records, and the entries whose versions are unknown.
   private func versions(
     of group: [SyncUpRecord], on target: some SyncUpTarget
   ) async throws -> (found: [ConflictCheck.Pair], undecided: [Int64]) {
@@ -55,7 +55,7 @@ struct LeaveIfChangedDetection: Sendable {
     return (found, undecided)
   }
 
-  /// The server's values of records, and those of which it did not say.
+  /// The server's values of records, and those that it did not return.
   private func values(
     of group: [SyncUpRecord], _ target: some RemoteRecordFetching
   ) async throws -> (found: [ConflictCheck.Pair], unseen: [SyncUpRecord]) {

@@ -6,8 +6,8 @@ import SmartStore
 ///
 /// The values are compared, not the dates: two changes within the second of a date differ too.
 ///
-/// With a target that cannot fetch records only deletions are decided on; what was edited here and
-/// changed there is left for the next sync down.
+/// With a target that cannot fetch records only deletions are decided on; what was edited locally
+/// and changed there is left for the next sync down.
 struct MergeFieldsDetection: Sendable {
   let scope: SyncUpScope
   let merge: ConflictMerge
@@ -35,11 +35,11 @@ struct MergeFieldsDetection: Sendable {
     return held
   }
 
-  /// What the server has of a record.
+  /// The server's version of a record.
   private struct Remote: Sendable {
     let id: String
     let version: RemoteVersion
-    /// When it was modified last, as the server puts it.
+    /// The date of its last modification, as the server writes it.
     var date: JSONValue?
   }
 
@@ -71,8 +71,8 @@ struct MergeFieldsDetection: Sendable {
     return (found, held)
   }
 
-  /// As far as dates tell: what the server has of records that are deleted on one side, and which of the
-  /// others are not sent.
+  /// Compares modification dates. Returns the state of the records that are deleted locally or on
+  /// the server, and the other records that must not be sent.
   private func deletions(
     among group: [SyncUpRecord], _ target: some SyncUpTarget
   ) async throws -> (found: [Int64: Remote], held: HeldEntries) {

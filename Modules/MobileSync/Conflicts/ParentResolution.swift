@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Brings a decision about a child whose parent is missing into the store.
+/// The application of a decision about a child whose parent is missing to the store.
 struct ParentResolution {
   let conflict: SyncConflict
   let entry: JSONSlice

@@ -4,8 +4,8 @@ import SalesforceSDKCommon
 enum RemoteVersion: Sendable {
   /// Fields of the record; the modification date may be among them.
   case record(JSONObject)
-  /// The modification date alone, in milliseconds since 1970.
+  /// Only the modification date, in milliseconds since 1970.
   case date(Int64)
-  /// The record does not exist any more.
+  /// The record no longer exists.
   case gone
 }

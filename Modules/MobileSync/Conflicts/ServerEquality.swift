@@ -3,11 +3,11 @@ import SalesforceSDKCommon
 /// Whether two values mean the same to the server.
 ///
 /// The relations, each of which includes the one before it: ``same(_:_:)``, ``isStored(_:as:)``,
-/// ``mayBeStored(_:as:)``. An edit counts as one by the first, so that none is lost; whether a value that was sent has
-/// arrived is decided by the others.
+/// ``mayBeStored(_:as:)``. The first decides whether a value counts as edited, so that no edit is
+/// lost; the others decide whether a sent value has arrived.
 enum ServerEquality {
-  /// Compares values as the server keeps them: an empty text is null, blanks around a text go, dates
-  /// are instants, and of a related record the type and address do not count.
+  /// Compares values as the server stores them: an empty text is null, whitespace around a text is
+  /// removed, dates are instants, and the type and address of a related record are ignored.
   static func same(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     if left == right { return true }
     switch (left ?? .null, right ?? .null) {

@@ -2,11 +2,12 @@ import SalesforceSDKCommon
 public import SmartStore
 
 extension SmartStore {
-  /// The open conflicts of a soup, or of the whole store, in the order in which they were noticed.
+  /// Returns the open conflicts of a soup, or of the whole store, in the order of their detection.
   ///
-  /// Conflicts come from syncs in modes ``SyncMergeMode/mergeFields`` and ``SyncMergeMode/leaveIfChanged``;
-  /// ``SyncConflict`` tells how long their entries are held back. A conflict of the latter mode is not listed
-  /// any more once its entry is clean, removed or another record's.
+  /// Conflicts come from syncs in modes ``SyncMergeMode/mergeFields`` and
+  /// ``SyncMergeMode/leaveIfChanged``; ``SyncConflict`` describes which syncs skip their entries. A
+  /// conflict of `leaveIfChanged` is no longer listed when its entry is clean, is removed or
+  /// belongs to another record.
   ///
   /// - Parameter soupName: nil: all soups.
   /// - Throws: ``SyncError`` `store`.
@@ -19,15 +20,16 @@ extension SmartStore {
     }
   }
 
-  /// Ends a conflict: entry, base and conflict change in one transaction, which is on disk on return.
-  /// What is to go to the server goes with the next sync up.
+  /// Resolves a conflict: entry, base version and conflict change in one transaction, which is on
+  /// disk when the call returns. The next sync up uploads the result.
   ///
-  /// If the server's record has changed again by then, the next sync notices as with any edit. An entry that
-  /// the app has removed since leaves nothing to decide: the conflict ends, whatever the resolution.
+  /// If the server's record has changed again by then, the next sync detects that as for any edit.
+  /// If the app has removed the entry since, the conflict ends with any resolution.
   ///
   /// - Parameter conflict: One of ``conflicts(in:)``, as it was listed.
-  /// - Throws: ``SyncError`` `conflictChanged` if the conflict is over or has other values by now; then
-  ///   nothing is changed. `invalidResolution` if the resolution does not fit the kind of conflict. `store`.
+  /// - Throws: ``SyncError`` `conflictChanged` if the conflict has ended or has other values by
+  ///   now; then nothing is changed. `invalidResolution` if the resolution does not fit the kind of
+  ///   conflict. `store`.
   public func resolve(_ conflict: SyncConflict, _ resolution: SyncResolution) async throws {
     try await SyncManager.storeErrors {
       try await inTransaction { transaction in
@@ -37,7 +39,7 @@ extension SmartStore {
   }
 }
 
-/// Brings a decision into the store.
+/// The application of a decision about a conflict to the store.
 struct ConflictResolution {
   let conflict: SyncConflict
   let choice: SyncResolution.Choice
@@ -159,7 +161,8 @@ struct ConflictResolution {
       .map { (key: $0.key, value: $0.value) }
     switch choice {
     case .mine:
-      // The base of a field tells which side changed it; without one it counts as changed here.
+      // The base version of a field tells which side changed it; without one it counts as changed
+      // locally.
       let isFromThere = Set(
         conflict.fields.filter { field in
           field.base.map { ServerEquality.same(entry[field.name]?.value, $0) } ?? false
@@ -200,7 +203,7 @@ struct ConflictResolution {
       try transaction.remove(entryIds: [conflict.entryId], forSoupNamed: conflict.soupName)
       return
     }
-    // Its id stays until the server gives it another, so that entries which refer to it follow.
+    // Its id stays until the server returns a new one, so that references to it are updated then.
     var members = RecordFlags(local: true, created: true, updated: false, deleted: false).members
     if case .values = choice { members = values() + members }
     try transaction.upsert(

@@ -5,11 +5,11 @@ public import SalesforceSDKCommon
 ///
 /// While a conflict is open, the entry stays unsynced and is not sent:
 ///
-/// - A conflict that mode ``SyncMergeMode/mergeFields`` finds holds the entry back in every mode. What only
-///   the server has changed is in the entry already.
-/// - A conflict that mode ``SyncMergeMode/leaveIfChanged`` finds leaves the entry as it is. It holds the entry
-///   back in the modes that compare; a sync up in mode ``SyncMergeMode/overwrite`` is a decision that the
-///   entry wins, and ends the conflict.
+/// - If mode ``SyncMergeMode/mergeFields`` found the conflict, a sync up in any mode skips the
+///   entry. Fields that only the server changed are already merged into the entry.
+/// - If mode ``SyncMergeMode/leaveIfChanged`` found it, the entry stays as it is. A sync up in the
+///   two modes that detect conflicts skips the entry; a sync up in mode ``SyncMergeMode/overwrite``
+///   sends it and ends the conflict.
 ///
 /// Each run that compares the record again replaces the conflict, or ends it when both sides agree or the edit
 /// was undone.
@@ -22,7 +22,7 @@ public import SalesforceSDKCommon
 ///   "syncId": 12, "mergeMode": "MERGE_FIELDS", "time": 1700000000000 }
 /// ```
 public struct SyncConflict: Sendable, Equatable, Identifiable {
-  /// What happened on which side.
+  /// The kind of a conflict: the change on each side.
   public struct Kind: Sendable, Hashable, CustomStringConvertible {
     /// The stored text.
     public let rawValue: String
@@ -32,28 +32,32 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     /// Changed on both sides. In mode ``SyncMergeMode/mergeFields`` the fields are those that both sides
     /// have changed to different values; in mode ``SyncMergeMode/leaveIfChanged`` all that differ.
     public static let fields = Kind("fields")
-    /// Deleted here, changed on the server.
+    /// Deleted locally, changed on the server.
     public static let deletedHere = Kind("deletedHere")
-    /// Changed here, deleted on the server.
+    /// Changed locally, deleted on the server.
     public static let deletedThere = Kind("deletedThere")
-    /// Changed on the server, and its values there are not known: the target cannot fetch them, or the
-    /// server refused them. The fields are the local changes. Of a tree it may be a record without local
-    /// changes: then those of its tree are held back.
+    /// Changed on the server to unknown values: the target cannot fetch them, or the server refused
+    /// to return them. The fields are the local changes. In a tree, this may be a record without
+    /// local changes; the changes of its tree are then skipped.
     public static let changedThere = Kind("changedThere")
-    /// Created here and sent, and the response was lost: the server may have the record. The entry is not sent
-    /// again before ``SyncResolution/record(_:)`` or ``SyncResolution/create`` decides. The fields are those that
-    /// were sent, with their values of then as `base`, and as `theirs` those of the first of
-    /// ``SyncConflict/candidates``; without candidates the target or the server could not tell.
+    /// Created locally and sent, and the response was lost: the server may have the record. The
+    /// entry is not sent again before ``SyncResolution/record(_:)`` or ``SyncResolution/create``
+    /// decides. The fields are the sent fields, with the sent values as `base` and the values of
+    /// the first of ``SyncConflict/candidates`` as `theirs`. If there are no candidates, neither
+    /// target nor server could search for the record, or the server may still create it: see
+    /// ``SyncConflict/heldUntil``.
     public static let inDoubt = Kind("inDoubt")
 
-    /// Two entries of the soup stood for the record, with different unsynced values. They are one entry now, which
-    /// has the later values; those of the other are ``Field/theirs``. A field `__locally_deleted__` says that
-    /// the other entry was deleted locally. What is resolved is uploaded by the next sync up.
+    /// Two entries of the soup represented the record, with different unsynced values. They are now
+    /// one entry with the later values; the values of the other entry are ``Field/theirs``. A field
+    /// `__locally_deleted__` means that the other entry was deleted locally. The next sync up
+    /// uploads the resolution.
     public static let localEdits = Kind("localEdits")
 
-    /// A child of a tree was edited or created here, and its parent was deleted on the server or is not in the
-    /// parents' soup, so that the child cannot be uploaded. ``SyncConflict/missingParent`` names it.
-    /// ``SyncResolution/detach``, ``SyncResolution/recreateParent`` and ``SyncResolution/theirs`` decide.
+    /// A child of a tree was edited or created locally, but cannot be uploaded: its parent was
+    /// deleted on the server or is not in the parents' soup. ``SyncConflict/missingParent`` names
+    /// the parent. ``SyncResolution/detach``, ``SyncResolution/recreateParent`` and
+    /// ``SyncResolution/theirs`` decide.
     public static let parentMissing = Kind("parentMissing")
 
     /// The kind with the given text, nil if there is none.
@@ -72,18 +76,18 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     public var description: String { rawValue }
   }
 
-  /// A field's three values. One that is nil is absent on that side, or not known.
+  /// The three values of a field. A nil value is absent on that side or unknown.
   public struct Field: Sendable, Equatable {
     /// The field's name.
     public let name: String
-    /// What both sides agreed on last.
+    /// The value of the base version.
     public let base: JSONValue?
-    /// What was written here.
+    /// The local value.
     public let mine: JSONValue?
-    /// What the server has.
+    /// The server's value.
     public let theirs: JSONValue?
 
-    /// Makes a field of a conflict, to compare with.
+    /// Creates a field of a conflict, for comparisons.
     public init(name: String, base: JSONValue?, mine: JSONValue?, theirs: JSONValue?) {
       self.name = name
       self.base = base
@@ -92,7 +96,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     }
   }
 
-  /// A record of the server that may be the one that was created here.
+  /// A record of the server that may be the locally created one.
   public struct Candidate: Sendable, Equatable {
     /// The record's id.
     public let id: String
@@ -108,9 +112,9 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     public let entryId: Int64?
     /// The id that the child refers to.
     public let recordId: String
-    /// The child's field that holds it.
+    /// The child's field that contains this id.
     public let field: String
-    /// Whether the server keeps no child without a parent, so that it cannot be detached.
+    /// Whether the server requires a parent, so the child cannot be detached.
     public let isRequired: Bool
     let names: SyncFieldNames
   }
@@ -119,25 +123,29 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
   public let soupName: String
   /// The entry's entry id.
   public let entryId: Int64
-  /// The record's id on the server; of a record in doubt its local id.
+  /// The record's id on the server; for a record in doubt, its local id.
   public let recordId: String
-  /// What happened on which side.
+  /// The kind of the conflict.
   public let kind: Kind
-  /// The fields in conflict; of a deletion, those that the other side has changed.
+  /// The fields in conflict; for a deletion, the fields that the other side changed.
   public let fields: [Field]
-  /// The sync that noticed.
+  /// The sync that detected the conflict.
   public let syncId: Int64
   /// The merge mode of that sync.
   public let mergeMode: SyncMergeMode
-  /// When it was noticed, in milliseconds since 1970.
+  /// The time of its detection, in milliseconds since 1970.
   public let time: Int64
-  /// How the soup's syncs name the id and date fields.
+  /// The names of the id and date fields in the soup's syncs.
   let names: SyncFieldNames
   /// The server's record as far as it was fetched; nil if it is gone.
   let theirs: JSONObject?
-  /// The records that one in doubt may be, best first; of other kinds none.
+  /// For a record in doubt, the possible matches on the server, best first; empty for other kinds.
   public let candidates: [Candidate]
-  /// The parent of a conflict of kind ``Kind/parentMissing``; of other kinds nil.
+  /// For a record in doubt that the server may still create, the time of the server's until which it may, in
+  /// milliseconds since 1970; otherwise nil. Each run before that searches for the record; a run after that sends it if
+  /// the server does not have it.
+  public let heldUntil: Int64?
+  /// The missing parent, for kind ``Kind/parentMissing``; nil for other kinds.
   public let missingParent: MissingParent?
   /// The fields by which children refer to a record in doubt, which follow it to its id.
   let childLinks: Set<ChildLink>
@@ -151,7 +159,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     soupName: String, entryId: Int64, recordId: String, kind: Kind, fields: [Field], syncId: Int64,
     mergeMode: SyncMergeMode = .mergeFields, time: Int64, names: SyncFieldNames,
     theirs: JSONObject?,
-    candidates: [Candidate] = [], missingParent: MissingParent? = nil,
+    candidates: [Candidate] = [], heldUntil: Int64? = nil, missingParent: MissingParent? = nil,
     childLinks: Set<ChildLink> = [], isOfTree: Bool = false
   ) {
     self.soupName = soupName
@@ -165,6 +173,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     self.names = names
     self.theirs = theirs
     self.candidates = candidates
+    self.heldUntil = heldUntil
     self.missingParent = missingParent
     self.childLinks = childLinks
     self.isOfTree = isOfTree
@@ -196,7 +205,8 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
       candidates: json["candidates"]?.elements.compactMap { candidate in
         guard let id = candidate["id"]?.string else { return nil }
         return Candidate(id: id, values: candidate["values"]?.value.object ?? [:])
-      } ?? [], missingParent: json["missingParent"].flatMap(MissingParent.init(json:)),
+      } ?? [], heldUntil: json["heldUntil"]?.int64,
+      missingParent: json["missingParent"].flatMap(MissingParent.init(json:)),
       childLinks: Set(
         json["childLinks"]?.elements.compactMap { link in
           guard let soupName = link["soupName"]?.string, let field = link["field"]?.string else {
@@ -227,6 +237,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
       object["candidates"] = .array(
         candidates.map { ["id": .string($0.id), "values": .object($0.values)] })
     }
+    if let heldUntil { object["heldUntil"] = .integer(heldUntil) }
     if !childLinks.isEmpty {
       let links = childLinks.sorted { ($0.soupName, $0.field) < ($1.soupName, $1.field) }
       object["childLinks"] = .array(

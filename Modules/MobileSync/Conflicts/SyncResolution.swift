@@ -16,28 +16,30 @@ public struct SyncResolution: Sendable, Equatable {
   /// record was deleted and the entry was not, the record created again under a new id. A field that only the
   /// server has changed takes the server's value.
   public static let mine = SyncResolution(choice: .mine)
-  /// What the server has stays: the entry takes its values, comes back, or is removed. Values that are not
-  /// known here come with the next sync down. A child whose parent is missing loses its edit; one that the server
-  /// does not have is removed.
+  /// The server's version is kept: the entry takes its values, is restored or is removed. Unknown
+  /// values arrive with the next sync down. A child whose parent is missing loses its edit; a child
+  /// that the server does not have is removed.
   public static let theirs = SyncResolution(choice: .theirs)
-  /// The fields get these values, which go to the server; a field in conflict that is not among them
-  /// takes the server's. A record that was deleted on one side comes back with them.
+  /// The fields get these values, which are uploaded; other fields in conflict take the server's
+  /// values. A record that was deleted on one side is restored with these values.
   public static func values(_ values: JSONObject) -> SyncResolution {
     SyncResolution(choice: .values(values))
   }
-  /// For a conflict of kind ``SyncConflict/Kind/inDoubt``: the record with this id is the one that was created
-  /// here. The entry takes its id; a field that was not edited since takes its value; edits since then are
-  /// uploaded. Another entry that has the id becomes one with this one, its edits included.
+  /// For a conflict of kind ``SyncConflict/Kind/inDoubt``: the record with this id is the locally
+  /// created one. The entry takes its id and, in fields without later edits, its values; later
+  /// edits are uploaded. If another entry has the id, the two entries are united, with the edits of
+  /// both.
   public static func record(_ id: String) -> SyncResolution {
     SyncResolution(choice: .record(id))
   }
   /// For a conflict of kind ``SyncConflict/Kind/inDoubt``: the server does not have the record; the next sync up
   /// creates it.
   public static let create = SyncResolution(choice: .create)
-  /// For a conflict of kind ``SyncConflict/Kind/parentMissing``: the child refers to no parent any more, and the next
-  /// sync up uploads it so. Refused where the server keeps no child without a parent.
+  /// For a conflict of kind ``SyncConflict/Kind/parentMissing``: the child no longer refers to a
+  /// parent, and the next sync up uploads it without one. Refused if the server requires a parent.
   public static let detach = SyncResolution(choice: .detach)
-  /// For a conflict of kind ``SyncConflict/Kind/parentMissing``: the next sync up creates the parent again, from its
-  /// entry, and its children follow it. Refused if the parents' soup has no entry for it.
+  /// For a conflict of kind ``SyncConflict/Kind/parentMissing``: the next sync up creates the
+  /// parent again from its entry, and its children then refer to the new parent. Refused if the
+  /// parents' soup has no entry for it.
   public static let recreateParent = SyncResolution(choice: .recreateParent)
 }

@@ -5,7 +5,7 @@ import SmartStore
 struct TreeCheck: Sendable {
   let plan: TreePlan
 
-  /// Finds out whether any record of the tree, edited here or not, was changed on the server since it was
+  /// Finds out whether any record of the tree, edited locally or not, was changed on the server since it was
   /// downloaded, in mode ``SyncMergeMode/leaveIfChanged``: each becomes a ``SyncConflict``.
   ///
   /// - Returns: Why the tree may not be sent; nil if it may.

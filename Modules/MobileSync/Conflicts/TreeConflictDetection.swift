@@ -8,7 +8,7 @@ import SmartStore
 struct TreeConflictDetection: Sendable {
   let plan: TreePlan
 
-  /// What was found.
+  /// The detected conflicts.
   struct Found: Sendable {
     /// The entries that are not sent.
     var held: PerLevel<HeldEntries>
@@ -35,7 +35,7 @@ struct TreeConflictDetection: Sendable {
         dirty = try await plan.scopes[level].soup.dirtyEntryIds(in: plan.store)
       }
       if plan.mode == .leaveIfChanged, level == .children, !deleted.isEmpty {
-        // Children go with a parent that is deleted here, whatever the server has of them.
+        // Children go with a parent that is deleted locally, whatever the server has of them.
         let following = try await children(of: Set(deleted.values))
         dirty.removeAll(where: following.contains)
       }
@@ -50,7 +50,7 @@ struct TreeConflictDetection: Sendable {
     return found
   }
 
-  /// The ids of parents that are deleted here and take their children with them, by entry id.
+  /// The ids of parents that are deleted locally and take their children with them, by entry id.
   private func deletedParents() async throws -> [Int64: String] {
     guard plan.rules.deletesChildren else { return [:] }
     let idField = plan.rules.fields.parents.idField

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Keeps and ends the conflicts of trees.
+/// Stores and ends the conflicts of trees.
 struct TreeConflictStore: Sendable {
   let plan: TreePlan
 
@@ -15,7 +15,7 @@ struct TreeConflictStore: Sendable {
     }
   }
 
-  /// Ends conflicts whose trees are not held back any more.
+  /// Ends conflicts whose trees are no longer skipped.
   func end(_ conflicts: Set<String>) async throws {
     if conflicts.isEmpty { return }
     try await plan.store.inTransaction(durability: .normal) { transaction in
@@ -23,7 +23,7 @@ struct TreeConflictStore: Sendable {
     }
   }
 
-  /// Why a record is not sent whose own server record is as it was.
+  /// The reason why a record is not sent although the server's record is unchanged.
   static let treeInConflict = SyncUpDecision.clientError(
     "TREE_IN_CONFLICT", "Another record of its tree is in conflict. Resolve that conflict first.")
 
@@ -41,9 +41,10 @@ struct TreeConflictStore: Sendable {
     }
   }
 
-  /// Keeps conflicts that the responses have made known.
+  /// Stores the conflicts that responses have reported.
   ///
-  /// - Parameter deleted: The entries whose records are gone on the server; of the others a related record is.
+  /// - Parameter deleted: The entries whose own records no longer exist on the server. For the
+  ///   other entries, a related record does not.
   func note(
     conflictsOf acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)],
     _ deleted: Set<Int64>, _ conflicts: inout Set<String>
@@ -86,13 +87,13 @@ struct TreeConflictStore: Sendable {
 
   // MARK: Missing parents
 
-  /// Keeps conflicts of children whose parent is gone on the server.
+  /// Stores conflicts of children whose parent is gone on the server.
   func keep(missing parent: LocalTree.Entry, of children: [SyncUpRecord]) async throws {
     guard let id = parent.record[plan.rules.fields.parents.idField]?.string else { return }
     try await keep(missing: id, parent.id, of: children)
   }
 
-  /// Keeps conflicts of children whose parent is gone on the server, or has no entry.
+  /// Stores conflicts of children whose parent is gone on the server, or has no entry.
   func keep(missing id: String, _ entryId: Int64?, of children: [SyncUpRecord]) async throws {
     let missing = SyncConflict.MissingParent(
       soupName: plan.scopes.parents.soup.soupName, entryId: entryId, recordId: id,

@@ -2,7 +2,7 @@ import Foundation
 import SalesforceSDKCommon
 import SmartStore
 
-/// Brings a decision about a create whose response was lost into the store.
+/// The application of a decision about an unacknowledged create to the store.
 struct UnacknowledgedCreateResolution {
   let conflict: SyncConflict
   let entry: JSONSlice
@@ -41,8 +41,9 @@ struct UnacknowledgedCreateResolution {
     try follow(id, in: transaction)
   }
 
-  /// Gives an entry that is the only one of its record the values of the candidate, but for what was edited since
-  /// the entry was sent. Of a record that was no candidate nothing is known, and all of the entry is uploaded.
+  /// Sets the candidate's values in an entry that is the only one of its record, except for edits
+  /// after the entry was sent. If the record was not a candidate, its values are not known, and the
+  /// whole entry is uploaded.
   private func takeCandidate(
     _ id: String, over known: JSONObject?, in transaction: borrowing StoreTransaction
   ) throws {
@@ -67,7 +68,7 @@ struct UnacknowledgedCreateResolution {
       soup: conflict.soupName)
   }
 
-  /// What a store knows by itself of the syncs that work on a soup.
+  /// The store's own information about the syncs of a soup.
   private struct Uses: EntryUnion.Uses {
     let childLinks: Set<ChildLink>
 
@@ -78,7 +79,8 @@ struct UnacknowledgedCreateResolution {
     ) throws -> Bool { true }
   }
 
-  /// Puts the server's id wherever unsynced entries refer to the record by the id that it had here.
+  /// Replaces the local id of the record with the server's id in the references of unsynced
+  /// entries.
   private func follow(_ id: String, in transaction: borrowing StoreTransaction) throws {
     let isLocal = SyncKeys.isLocalId(conflict.recordId)
     guard isLocal || RecordFlags(of: entry).created, !conflict.recordId.isEmpty,

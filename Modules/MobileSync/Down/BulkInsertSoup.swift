@@ -1,23 +1,24 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// A soup that was empty when a sync down began, and has nothing but what was downloaded since.
+/// A soup that was empty when a sync down began, and has only records that this run downloaded.
 ///
-/// Its records need not be matched to rows, so most of its indexes can wait until all are there, which takes
+/// Its records need not be matched to entries, so most of its indexes can wait until all are there, which takes
 /// half the time. Those on the id and on the flags are kept up, so that records and counts of unsynced ones
-/// are found fast while the run goes on. An entry from another writer, or a record that comes a second time, ends that: then the
+/// are found fast while the run continues. An entry from another writer, or a record that comes a second time, ends that: then the
 /// indexes are built, and the rest is matched as ever.
 struct BulkInsertSoup: Sendable {
-  /// From how many records on it pays.
+  /// The minimum number of records for which deferring index builds is faster.
   static let leastRecords = 10_000
   /// A sync runs while the app does other work, so its memory does not grow with the records.
   private static let cacheBytes = 8 << 20
 
   private let load: SoupLoad
   private let records: SyncSoup
-  /// The newest row; 0 while there is none.
+  /// The newest entry; 0 while there is none.
   private var lastEntryId: Int64 = 0
-  /// Hashes of the ids that came. Two ids with one hash end the freshness early, and nothing else.
+  /// Hashes of the downloaded ids. If two ids have the same hash, the bulk insert ends early,
+  /// without other effects.
   private var seen: Set<Int> = []
   private var isFresh = true
 
@@ -26,8 +27,8 @@ struct BulkInsertSoup: Sendable {
     self.records = records
   }
 
-  /// Runs `body` with the soup as a fresh one if the soup is empty and `expected` records are enough; nil
-  /// otherwise.
+  /// Runs `body` with a bulk insert if the soup is empty and `expected` records are enough, and
+  /// with nil otherwise.
   static func with(
     _ writer: PageWriter, expected: Int, in store: SmartStore,
     _ body: (BulkInsertSoup?) async throws -> Void
@@ -46,7 +47,7 @@ struct BulkInsertSoup: Sendable {
   /// Appends the records of a page, if nothing else is in the soup, and writes what belongs to it in the same
   /// transaction.
   ///
-  /// - Returns: False if the page is to be matched to rows, as all that follow; nothing is written then.
+  /// - Returns: False if the page is to be matched to entries, as all that follow; nothing is written then.
   mutating func append<Cursor>(
     _ page: DownloadedPage<Cursor>, _ writer: PageWriter, in store: SmartStore,
     finish: @escaping @Sendable (borrowing StoreTransaction) throws -> Void

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Where the records of a sync down go.
+/// The soups of the records of a sync down.
 struct DownloadLayout: Sendable {
   /// A soup and what is known of its records.
   struct Place: Sendable {
@@ -10,16 +10,17 @@ struct DownloadLayout: Sendable {
     /// For children: the place of their parents and the field that holds a parent's id.
     let parent: (place: Int, field: String)?
 
-    /// Which of the records' fields never count as edits.
+    /// The fields of the records that never count as edits.
     var names: SyncFieldNames { SyncFieldNames(id: records.idField, modificationDate: dateField) }
   }
 
   let places: [Place]
-  /// Whether records may be edited here.
+  /// Whether records may be edited locally.
   let isEditable: Bool
-  /// What the target decides about saving; nil if it decides nothing.
+  /// The target's decisions about saving; nil if it makes none.
   let saving: (any SyncDownRecordSaving)?
-  /// Cuts a downloaded record into entries; nil if each record is the entry of the only place.
+  /// Splits a downloaded record into entries; nil if the target has one soup, with each record as
+  /// an entry.
   let cut: (@Sendable (JSONSlice) throws -> [SyncEntry])?
 
   /// The layout of a target, for a sync of the soup `soupName`.

@@ -10,30 +10,30 @@ struct PagePart: Sendable {
   var owners: [Int] = []
 }
 
-/// A page as it came, looked through before it is saved.
+/// A downloaded page, validated before it is saved.
 struct DownloadedPage<Cursor: Sendable>: Sendable {
   /// The entries, soup by soup.
-  let parts: [PagePart]
-  /// How many records came.
-  let count: Int
+  private(set) var parts: [PagePart]
+  /// The number of downloaded records.
+  private(set) var count: Int
   /// The newest modification date of entries without a parent; -1 if one has none that can be read.
   let latest: Int64
   /// The same of children.
   let latestOfChildren: Int64
   /// The ids of records that are deleted on the server.
   let deleted: [String]
-  let totalSize: Int?
+  private(set) var totalSize: Int?
   let completeUntil: Int64?
   let targetState: JSONObject?
   let checkpoint: JSONObject?
   let next: Cursor?
-  /// How many bytes the entries have.
+  /// The size of the entries in bytes.
   var byteCount: Int { parts.reduce(0) { $1.entries.reduce($0) { $0 + $1.utf8.count } } }
 
-  /// Looks through a page.
+  /// Validates a page and assigns its records to soups.
   ///
-  /// - Throws: ``SyncError`` `recordWithoutId` if a record cannot be matched to a row; what the
-  ///   target throws for a record of the wrong form.
+  /// - Throws: ``SyncError`` `recordWithoutId` if a record cannot be matched to an entry; the error
+  ///   of the target for a record of the wrong form.
   init(_ page: SyncPage<Cursor>, _ layout: DownloadLayout) throws {
     var parts = layout.places.map { _ in PagePart() }
     var dates = layout.places.map { _ in LatestDate() }
@@ -62,6 +62,66 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
     targetState = page.targetState
     checkpoint = page.checkpoint
     next = page.next
+  }
+
+  /// The page without the records of a second that came before and are as they came, if it is the only page.
+  ///
+  /// They come again only because the second was not over then.
+  ///
+  /// - Parameters:
+  ///   - second: The date of the records, in milliseconds since 1970.
+  ///   - places: The soups of the page's parts.
+  func withoutKnown(
+    at second: Int64, of syncId: Int64, _ places: [PageWriter.Place], in store: SmartStore
+  ) async throws -> DownloadedPage {
+    guard next == nil else { return self }
+    var known = Set(0..<count)
+    for (place, part) in zip(places, parts) where place.parent == nil {
+      for (entry, owner) in zip(part.entries, part.owners)
+      where ServerDate.milliseconds(of: entry[place.dateField]) != second { known.remove(owner) }
+    }
+    for (place, part) in zip(places, parts) where !known.isEmpty {
+      let indices = part.ids.indices.filter { known.contains(part.owners[$0]) }
+      let soup = place.records
+      let entries = try await store.read { reader in
+        let ids = try soup.entryIds(of: indices.map { part.ids[$0] }, in: reader)
+        return try reader.entries(ids.values.sorted(), of: soup.soupName)
+      }
+      let byId = Dictionary(
+        entries.map { ($0.record[soup.idField]?.string ?? "", $0.record) },
+        uniquingKeysWith: { first, _ in first })
+      for index in indices {
+        let came = part.entries[index]
+        guard let entry = byId[part.ids[index]], !RecordFlags(of: entry).local,
+          entry[SyncKeys.syncId]?.int64 == syncId,
+          came.members.allSatisfy({ entry[$0.key]?.value == $0.value.value })
+        else {
+          known.remove(part.owners[index])
+          continue
+        }
+      }
+    }
+    return known.isEmpty ? self : without(known)
+  }
+
+  /// The page without some of its records.
+  private func without(_ owners: Set<Int>) -> DownloadedPage {
+    let left = (0..<count).filter { !owners.contains($0) }
+    let numbers = Dictionary(uniqueKeysWithValues: zip(left, left.indices))
+    var page = self
+    page.parts = parts.map { part in
+      var kept = PagePart()
+      for (index, owner) in part.owners.enumerated() {
+        guard let number = numbers[owner] else { continue }
+        kept.entries.append(part.entries[index])
+        kept.ids.append(part.ids[index])
+        kept.owners.append(number)
+      }
+      return kept
+    }
+    page.count = left.count
+    page.totalSize = totalSize.map { $0 - owners.count }
+    return page
   }
 
   /// The newest of several dates.

@@ -1,13 +1,14 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Brings fields that were added to a sync's target into the records that it has brought before.
+/// A download of fields that were added to a sync's target, for the records that were downloaded
+/// before.
 ///
-/// Rows that were edited here take a field only if they do not have it; a base takes it in any case.
+/// Entries that were edited locally take a field only if they do not have it; a base version takes it in any case.
 struct FieldBackfill: Sendable {
   let context: SyncContext
   let uses: SoupSyncIndex
-  /// What was added, in the target's own words.
+  /// The added fields, by the target's names.
   let fields: [String]
 
   /// Runs to the end. An interrupted one is begun again by the next run.
@@ -60,8 +61,9 @@ struct FieldBackfill: Sendable {
     try store.save(bases, in: transaction)
   }
 
-  /// What stands there, with what it lacks: another record's object gets the members of both sides, since
-  /// one was brought with the fields of before and one with those that were added.
+  /// Adds missing members to the existing value. The object of a related record gets the members of
+  /// both sides, because one side was downloaded with the earlier fields and the other with the
+  /// added ones.
   private static func fill(_ value: JSONValue?, into there: JSONValue?) -> JSONValue? {
     guard let there else { return value }
     guard var joined = there.object, let members = value?.object else { return there }

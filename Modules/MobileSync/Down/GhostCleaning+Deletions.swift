@@ -4,7 +4,8 @@ import SmartStore
 extension GhostCleaning {
   /// Removes the ghosts of a soup that were deleted on the server, if there are no others.
   ///
-  /// - Returns: How many were removed; nil if ids have to be compared. Then nothing is removed.
+  /// - Returns: The number of removed records; nil if ids have to be compared. Then nothing is
+  ///   removed.
   func removeDeleted(
     _ target: some DeletionListing, of sync: SyncState, _ place: DownloadLayout.Place,
     _ layout: DownloadLayout
@@ -54,7 +55,7 @@ extension GhostCleaning {
     try await context.store.read { reader in try records.entryIds(of: ids, in: reader) }
   }
 
-  /// The ids of clean records that name the sync, that it has brought too, or that were created locally.
+  /// The ids of clean records that name the sync, that it has downloaded too, or that were created locally.
   private func ownIds(among ids: [String], _ records: SyncSoup) async throws -> [String] {
     let marks = Set(
       try await owners(of: records).ids(in: context.store)

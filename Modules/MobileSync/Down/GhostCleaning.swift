@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Removes records that the server no longer returns for a sync.
+/// A cleaning that removes records that the server no longer returns for a sync.
 struct GhostCleaning: Sendable {
   let context: SyncContext
   let uses: SoupSyncIndex
@@ -9,11 +9,11 @@ struct GhostCleaning: Sendable {
   /// A soup, as far as it belongs to the sync.
   struct Own {
     let place: DownloadLayout.Place
-    /// Whether the soup can tell which sync brought a record; otherwise the whole soup is taken to
-    /// belong to this one.
+    /// Whether the soup records which sync downloaded an entry; otherwise all entries belong to
+    /// this sync.
     let isOwned: Bool
     let localIds: [String]
-    /// Records that were created here, of which it is open which sync of the soup has them.
+    /// Locally created records whose sync is not known yet.
     var unclaimed: [String] = []
 
     var allIds: [String] { localIds + unclaimed }
@@ -23,7 +23,7 @@ struct GhostCleaning: Sendable {
   /// touched.
   ///
   /// - Parameter comparesIds: Whether all ids are requested in any case.
-  /// - Returns: How many were removed from each soup, children's soups included.
+  /// - Returns: The number of removed records from each soup, children's soups included.
   func run(
     _ target: some SyncDownTarget, of sync: SyncState, comparesIds: Bool
   ) async throws -> GhostCounts {
@@ -32,7 +32,7 @@ struct GhostCleaning: Sendable {
     var counts = GhostCounts()
     guard layout.isEditable else { return counts }
     try await layout.check(in: context.store)
-    let start = ContinuousClock.now
+    let start = context.serverClock.instant()
     var notesDeletions = false
     if let listing = target as? any DeletionListing, let place = layout.onlyPlace,
       try await place.records.serverIdCount(in: context.store) >= listing.deletionsFrom
@@ -63,8 +63,8 @@ struct GhostCleaning: Sendable {
     return counts
   }
 
-  /// What of a soup belongs to the sync: the clean records that name it or that it has brought too,
-  /// and those created locally that can belong to no other.
+  /// The records of a soup that belong to the sync: clean records that name it or that it also
+  /// downloaded, and locally created ones that can belong to no other sync.
   private func own(
     _ place: DownloadLayout.Place, _ index: Int, _ layout: DownloadLayout
   ) async throws -> Own {
@@ -121,7 +121,7 @@ struct GhostCleaning: Sendable {
     return removed
   }
 
-  /// The ids of records at a place that have dirty children.
+  /// Returns the ids of records of a soup that have dirty children.
   func parentsOfEdits(
     _ index: Int, _ layout: DownloadLayout, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Set<String> {
@@ -133,12 +133,12 @@ struct GhostCleaning: Sendable {
     return parents
   }
 
-  // MARK: Records that no download has brought
+  // MARK: Records that are not downloaded yet
 
-  /// Decides about records that were created here: those that the server has for this sync are the sync's from now on,
+  /// Decides about records that were created locally: those that the server has for this sync are the sync's from now on,
   /// and those that it has for none of the soup's syncs, as each of them has found by now, are ghosts.
   ///
-  /// - Returns: How many were removed.
+  /// - Returns: The number of removed records.
   private func removeUnclaimed(
     _ soup: Own, _ index: Int, _ layout: DownloadLayout, _ remoteIds: Set<String>
   ) async throws -> Int {
@@ -211,7 +211,7 @@ struct GhostCleaning: Sendable {
 
   /// Ends this sync's part in records: those that no other sync has go, the others stay with those.
   ///
-  /// - Returns: How many were removed.
+  /// - Returns: The number of removed records.
   func release(
     _ ids: ArraySlice<String>, _ records: SyncSoup, in transaction: borrowing StoreTransaction
   ) throws -> Int {
@@ -245,9 +245,11 @@ struct GhostCleaning: Sendable {
 
 /// The number of removed ghosts.
 public struct GhostCounts: Sendable, Equatable {
-  /// Of the sync's own records; children of others are not counted here.
+  /// The number of removed records of the sync's own soup; children in other soups are not
+  /// included.
   public private(set) var removed = 0
-  /// Of each soup, children's soups included; soups without ghosts are left out.
+  /// The number of removed records by soup, including children's soups; soups without ghosts are
+  /// omitted.
   public private(set) var bySoup: [String: Int] = [:]
 
   init() {}

@@ -5,9 +5,9 @@ import SmartStore
 struct PageDeletions: Sendable {
   private let cleaning: GhostCleaning
   private let layout: DownloadLayout
-  /// Of each soup, whether it can tell which sync brought a record.
+  /// Whether each soup records which sync downloaded a record.
   private let isOwned: [Bool]
-  /// What makes conflicts of the edited records of each soup.
+  /// The detection of conflicts of edited records, for each soup.
   private let merges: [ConflictMerge]
 
   /// Prepares for a run.
@@ -32,7 +32,7 @@ struct PageDeletions: Sendable {
     }
   }
 
-  /// Removes the clean records with these ids, and those that are deleted here too; keeps a conflict for each
+  /// Removes the clean records with these ids, and those that are deleted locally too; keeps a conflict for each
   /// edited one. A parent of edited children stays.
   func apply(_ ids: [String], in transaction: borrowing StoreTransaction) throws {
     for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {

@@ -1,12 +1,12 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// What writes the pages of a run, and what is known from those that are written.
+/// The writer of a run's pages, with the values known from saved pages.
 struct PageSaving {
   let context: SyncContext
   let writer: PageWriter
   let deletions: PageDeletions
-  /// The soup, as long as it has nothing but what this run has brought.
+  /// The soup, as long as it has nothing but what this run has downloaded.
   var fresh: BulkInsertSoup?
   /// The keys of records that were skipped.
   var skipped: Set<String> = []
@@ -14,6 +14,8 @@ struct PageSaving {
   var latestOfChildren: Int64 = -1
   var cursors = CircleDetector<AnyHashable>()
   var targetState: JSONObject?
+  /// A time of the server's before it read the run's records, in milliseconds since 1970; nil if it is unknown.
+  var readAt: Int64?
 
   init(
     context: SyncContext, writer: PageWriter, deletions: PageDeletions, targetState: JSONObject?
@@ -22,6 +24,14 @@ struct PageSaving {
     self.writer = writer
     self.deletions = deletions
     self.targetState = targetState
+  }
+
+  /// Whether records of a date may have changed in the same second after they were read.
+  ///
+  /// The server's clocks are taken to differ by half a second at most.
+  func isSecondOpen(of date: Int64) -> Bool {
+    guard date > 0, let readAt else { return false }
+    return readAt < date / 1_000 * 1_000 + 1_500
   }
 
   /// Saves a page and what it changes in the sync's state, in one transaction.

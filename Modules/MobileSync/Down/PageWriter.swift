@@ -3,34 +3,34 @@ import SmartStore
 
 /// Writes downloaded records into their soups.
 struct PageWriter: Sendable {
-  /// How the records of one soup are saved.
+  /// The rules for saving the records of one soup.
   struct Place: Sendable {
     let records: SyncSoup
     let dateField: String
     /// For children: the place of their parents and the field that holds a parent's id.
     let parent: (place: Int, field: String)?
     let protection: EditProtection
-    /// What shows whether the soup's records have base versions; nil if they are never edited.
+    /// The mark that the soup's records have base versions; nil if they are never edited.
     let uses: SoupSyncIndex?
     let names: SyncFieldNames
-    /// Where it is kept that other syncs have brought a record too; nil if there are none that could.
+    /// The record of other syncs that downloaded a record, too; nil if there can be none.
     let owners: ContributingSyncs?
-    /// What merges edited rows with what came; nil if they are left alone or replaced.
+    /// The merge of edited entries with downloaded ones; nil if they are skipped or replaced.
     let merge: ConflictMerge?
-    /// What makes one entry of several that stand for one record.
+    /// The union of several entries that represent one record.
     let union: EntryUnion
-    /// Entries that may turn out to stand for records of the page; nil if there are none.
+    /// Entries that may turn out to represent records of the page; nil if there are none.
     let lost: UnacknowledgedUpserts?
     /// Conflicts of edits that this run replaces, by record id; they end with the edits.
     var overruled: [String: SyncConflict] = [:]
   }
 
   let syncId: Int64
-  /// Up to which date the sync has seen all records, in milliseconds since 1970.
+  /// The date up to which the sync has downloaded all records, in milliseconds since 1970.
   let seenUntil: Int64
   let places: [Place]
   let skipped: SkippedRecords
-  /// What the target decides about saving; nil if it decides nothing.
+  /// The target's decisions about saving; nil if it makes none.
   private let saving: (any SyncDownRecordSaving)?
 
   /// Prepares for a run.
@@ -75,15 +75,15 @@ struct PageWriter: Sendable {
   }
 
   /// Saves the records of one page that no protection holds back: flags false, last error removed,
-  /// the sync's id set, matched to rows by their ids.
+  /// the sync's id set, matched to entries by their ids.
   ///
-  /// Where edits are merged, each row is merged by itself, but a parent that is deleted here is held back with its
-  /// children: the sync up compares what its deletion would take along with what its user has seen. Where edits are
-  /// left alone, a record is held back with all its entries if one of them is protected, or a child that did not come
-  /// with it.
+  /// If edits are merged, each entry is merged separately, except that a locally deleted parent is
+  /// skipped with its children: the sync up compares the details that the deletion would remove
+  /// with those that the user has seen. If edits are kept, a record is skipped with all its entries
+  /// if one of them, or a child that was not downloaded with it, is protected.
   ///
-  /// - Returns: The keys of records that were held back, or are deleted here, and are newer than what is here; they are
-  ///   remembered.
+  /// - Returns: The keys of records that were skipped or are deleted locally, and are newer on the
+  ///   server; they are stored.
   func save<Cursor>(
     _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
   ) throws -> Set<String> {
@@ -101,7 +101,7 @@ struct PageWriter: Sendable {
     }
     let heldBack = try recordsHeldBack(page, edited, deleted, in: transaction).union(
       recordsToSkip(page, in: transaction))
-    // What is deleted here is not merged: if its user wants it back, it has to come again.
+    // What is deleted locally is not merged: if its user wants it back, it has to come again.
     var left = heldBack
     for (ids, part) in zip(deleted, page.parts) where !ids.isEmpty {
       left.formUnion(zip(part.ids, part.owners).filter { ids.contains($0.0) }.map(\.1))
@@ -169,9 +169,12 @@ struct PageWriter: Sendable {
     places.count == 1 && places[0].owners == nil && saving == nil ? places[0].records : nil
   }
 
+  /// The soups, if the target leaves saving to the engine.
+  var placesOfEngine: [Place]? { saving == nil ? places : nil }
+
   /// Appends the records of a page to a soup that has none of them.
   ///
-  /// - Returns: The newest row's id; nil if the page is empty.
+  /// - Returns: The newest entry's id; nil if the page is empty.
   func append<Cursor>(
     _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
   ) throws -> Int64? {
@@ -179,7 +182,7 @@ struct PageWriter: Sendable {
     return try write(part.ids, part.entries, places[0], matching: nil, in: transaction).last
   }
 
-  /// The numbers of the page's records that stay away as a whole.
+  /// The numbers of the page's records that are skipped as a whole.
   private func recordsHeldBack<Cursor>(
     _ page: DownloadedPage<Cursor>, _ edited: [Set<String>], _ deleted: [Set<String>],
     in transaction: borrowing StoreTransaction
@@ -250,7 +253,7 @@ struct PageWriter: Sendable {
     }
   }
 
-  /// Those of the edited records at a place that are deleted here.
+  /// Those of the edited records at a place that are deleted locally.
   private func deletedIds(
     among edited: Set<String>, _ place: Place, in transaction: borrowing StoreTransaction
   ) throws -> Set<String> {
@@ -291,8 +294,8 @@ struct PageWriter: Sendable {
     }
   }
 
-  /// Keeps the dates of records that stay as they are here and that the server has as both sides agreed on: what
-  /// was edited here is based on them.
+  /// Stores the dates of records that stay as they are here and that the server has as both sides agreed on: what
+  /// was edited locally is based on them.
   private func refreshBases(
     _ part: PagePart, _ left: [Int], _ place: Place, in transaction: borrowing StoreTransaction
   ) throws {
@@ -319,10 +322,10 @@ struct PageWriter: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Writes clean rows, and their bases where those are kept.
+  /// Writes clean entries, and their base versions where those are kept.
   ///
-  /// - Parameter idField: The field by which records are matched to rows; nil if there are none to match.
-  /// - Returns: The rows' ids.
+  /// - Parameter idField: The field by which records are matched to entries; nil if there are none to match.
+  /// - Returns: The entries' ids.
   @discardableResult
   private func write(
     _ ids: [String], _ entries: [JSONSlice], _ place: Place, matching idField: String?,
@@ -344,9 +347,9 @@ struct PageWriter: Sendable {
     return entryIds ?? []
   }
 
-  /// Writes clean rows.
+  /// Writes clean entries.
   ///
-  /// - Returns: The rows' ids; nil if nothing was written, since a record has several entries.
+  /// - Returns: The entries' ids; nil if nothing was written, since a record has several entries.
   private func upsert(
     _ entries: [JSONSlice], _ place: Place, matching idField: String?,
     in transaction: borrowing StoreTransaction
@@ -361,7 +364,7 @@ struct PageWriter: Sendable {
     }
   }
 
-  /// Merges what came into the rows that were edited here, but the entries that `isLeft` says stay as they are.
+  /// Merges what came into the rows that were edited locally, but the entries that `isLeft` says stay as they are.
   private func merge(
     _ part: PagePart, _ ids: Set<String>, _ place: Place, except isLeft: (Int) -> Bool,
     in transaction: borrowing StoreTransaction

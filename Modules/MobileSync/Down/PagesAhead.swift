@@ -1,7 +1,7 @@
-/// The pages behind the one that is being saved: a few are requested before they are needed.
+/// The pages after the one that is being saved: a few are requested before they are needed.
 ///
-/// Where a cursor can be predicted before its page has come (``PagePredicting``), pages are requested side by side;
-/// otherwise one after the other. Few pages are in memory, and fewer the larger they are.
+/// If the target predicts cursors (``PagePredicting``), pages are requested in parallel, otherwise
+/// one after the other. The larger the pages, the fewer are kept in memory.
 struct PagesAhead<Target: SyncDownTarget>: Sendable {
   typealias Page = DownloadedPage<Target.Cursor>
 
@@ -15,11 +15,11 @@ struct PagesAhead<Target: SyncDownTarget>: Sendable {
   private let target: Target
   private let layout: DownloadLayout
   private let context: SyncContext
-  /// How many downloads share the memory.
+  /// The number of downloads that share the memory.
   private let sharers: Int
   private var requests: [Request] = []
 
-  /// - Parameter sharers: How many of these requests pages side by side.
+  /// - Parameter sharers: The number of downloads that request pages in parallel.
   init(
     _ target: Target, _ layout: DownloadLayout, sharers: Int = 1, in context: SyncContext
   ) {
@@ -29,7 +29,7 @@ struct PagesAhead<Target: SyncDownTarget>: Sendable {
     self.context = context
   }
 
-  /// Requests pages behind `page`, the one that is to be saved.
+  /// Requests pages after `page`, the one that is to be saved.
   mutating func request(after page: Page) {
     guard let next = page.next else { return }
     if requests.isEmpty { add(next) }
@@ -45,7 +45,7 @@ struct PagesAhead<Target: SyncDownTarget>: Sendable {
     }
   }
 
-  /// The page behind `page`; nil if there is none.
+  /// The page after `page`; nil if there is none.
   mutating func next(after page: Page) async throws -> Page? {
     guard let next = page.next else { return nil }
     if let first = requests.first, !Self.leads(first.cursor, to: next) {
@@ -62,7 +62,7 @@ struct PagesAhead<Target: SyncDownTarget>: Sendable {
     }
   }
 
-  /// Ends the requests that are under way.
+  /// Ends the requests that are in flight.
   mutating func cancel() async {
     for request in requests { request.task.cancel() }
     for request in requests { _ = await request.task.result }
@@ -88,7 +88,7 @@ struct PagesAhead<Target: SyncDownTarget>: Sendable {
         }))
   }
 
-  /// The cursor behind `cursor`, if the target can tell it.
+  /// The cursor after `cursor`, if the target can tell it.
   private func predicted(after cursor: Target.Cursor?, _ page: Page) -> Target.Cursor? {
     guard let cursor, let total = page.totalSize, total >= 0, page.count > 0
     else { return nil }
@@ -109,18 +109,18 @@ struct PagesAhead<Target: SyncDownTarget>: Sendable {
   }
 }
 
-/// How many pages are requested ahead.
+/// The number of pages to request ahead.
 enum PagesAheadLimits {
-  /// Requests of one download that are under way at the same time.
+  /// Requests of one download that are in flight at the same time.
   static let most = 6
-  /// Requests of all ranges of a download that are under way at the same time, unless there are more ranges.
+  /// Requests of all ranges of a download that are in flight at the same time, unless there are more ranges.
   static let mostOfRanges = 8
-  /// What the pages in memory may have in all, about.
+  /// The approximate limit of memory for all pages.
   static let bytes = 12 << 20
 
-  /// How many pages of a size may be under way.
+  /// The maximum number of requested pages of a size.
   ///
-  /// - Parameter sharers: How many downloads share the memory.
+  /// - Parameter sharers: The number of downloads that share the memory.
   static func pages(of byteCount: Int, sharers: Int = 1) -> Int {
     let most = sharers > 1 ? mostOfRanges / sharers : most
     return max(1, min(most, bytes / sharers / max(byteCount, 1)))

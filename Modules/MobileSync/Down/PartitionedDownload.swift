@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Downloads the ranges of a first download side by side.
+/// A first download of several ranges in parallel.
 struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
   typealias Page = DownloadedPage<Target.Cursor>
 
@@ -8,7 +8,7 @@ struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
   let layout: DownloadLayout
   let context: SyncContext
 
-  /// A page of a range that has come, with the requests for those behind it.
+  /// A downloaded page of a range, with the requests for the pages after it.
   private struct Arrival: Sendable {
     let index: Int
     /// nil: the page that the one before led to does not exist.
@@ -17,21 +17,21 @@ struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
     var ahead: PagesAhead<Target>
   }
 
-  /// What is under way.
+  /// The requests in flight.
   private struct Progress {
     var partitions: SyncPartitions
     /// The ranges that are not requested yet, in order.
     var waiting: [Int]
-    /// How many ranges have a request under way.
+    /// The number of ranges with a request in flight.
     var underWay = 0
-    /// Detects pages that lead in a circle, range by range.
+    /// Detects pages that form a cycle, range by range.
     var circles: [Int: CircleDetector<AnyHashable>] = [:]
   }
 
   /// Downloads what the ranges lack, to the end.
   ///
   /// - Parameter save: Saves a page, nil if there is none, with what the ranges are once it is saved. One page is
-  ///   saved at a time, while others are on their way.
+  ///   saved at a time, while others are in flight.
   func run(
     _ partitions: SyncPartitions, save: (Page?, SyncPartitions) async throws -> Void
   ) async throws {
@@ -108,7 +108,7 @@ struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
     }
   }
 
-  /// Waits for the page behind `page`.
+  /// Waits for the page after `page`.
   private func wait(
     for index: Int, after page: Page, _ ahead: PagesAhead<Target>,
     _ group: inout ThrowingTaskGroup<Arrival, any Error>

@@ -3,8 +3,8 @@ import SmartStore
 
 /// The records whose newer versions a sync down skipped because of unsynced entries: the soup `syncs_skipped`.
 ///
-/// The watermark moves on all the same. A later run of the sync asks again for what changed since the oldest of
-/// them that no unsynced entry stands in the way of any more.
+/// The watermark still moves. A later run of the sync requests all changes since the oldest skipped
+/// record that no longer has an unsynced entry.
 ///
 /// ```json
 /// { "key": "12/accounts/001…", "syncId": 12, "soupName": "accounts", "id": "001…", "date": 1700000000000 }
@@ -26,7 +26,7 @@ struct SkippedRecords: Sendable {
   struct Due: Sendable {
     /// Their keys.
     var keys: Set<String> = []
-    /// The watermark with which a run has to ask so that it brings them; nil if the sync's own does.
+    /// The watermark for a run to download them; nil if the sync's own watermark is enough.
     var since: Int64?
   }
 
@@ -35,7 +35,7 @@ struct SkippedRecords: Sendable {
 
   private func key(_ soupName: String, _ id: String) -> String { "\(syncId)/\(soupName)/\(id)" }
 
-  /// Remembers records, each in the place of an earlier version. Of a tree the older date stays: what was skipped
+  /// Remembers records, each in place of an earlier version. Of a tree the older date stays: what was skipped
   /// with the earlier version may not have come with this one.
   func save(_ records: [Record], in transaction: borrowing StoreTransaction) throws {
     if records.isEmpty { return }
@@ -55,7 +55,7 @@ struct SkippedRecords: Sendable {
       }, forSoupNamed: MetadataSoup.skipped.name, withExternalIdPath: "key")
   }
 
-  /// The records that no unsynced entry stands in the way of.
+  /// The records without an unsynced entry.
   func due(in store: SmartStore) async throws -> Due {
     try await store.read { reader in
       let name = MetadataSoup.skipped.name
@@ -79,7 +79,7 @@ struct SkippedRecords: Sendable {
           if let id = dirty.id { dates[soup]?[id] = nil }
         }
       }
-      // What changed in the millisecond of a date is newer than the one before it.
+      // Changes within the same millisecond are newer than the preceding millisecond.
       let oldest = dates.values.flatMap(\.values).min()
       return Due(
         keys: Set(dates.flatMap { soup, dates in dates.keys.map { key(soup, $0) } }),
@@ -87,7 +87,7 @@ struct SkippedRecords: Sendable {
     }
   }
 
-  /// Forgets records that a run has brought.
+  /// Removes records that a run has downloaded.
   func remove(_ keys: Set<String>, in store: SmartStore) async throws {
     if keys.isEmpty { return }
     try await store.inTransaction(durability: .normal) { transaction in
@@ -95,7 +95,7 @@ struct SkippedRecords: Sendable {
     }
   }
 
-  /// Forgets a sync that is deleted.
+  /// Removes the records of a deleted sync.
   static func removeAll(of syncId: Int64, in store: SmartStore) async throws {
     let name = MetadataSoup.skipped.name
     try await store.inTransaction(durability: .normal) { transaction in

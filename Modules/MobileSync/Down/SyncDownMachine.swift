@@ -1,8 +1,9 @@
-/// The course of one sync down run: what is saved with which page, and which updates are sent.
+/// A state machine of one sync down run: the state to store with each page, and the updates to
+/// send.
 ///
-/// It knows counts and dates, no records; it does no I/O.
+/// It has counts and dates, but no records, and does no I/O.
 struct SyncDownMachine: Sendable, Equatable {
-  /// What goes into the sync's state together with a page.
+  /// The changes of the sync's state that are stored with a page.
   struct PageEffect: Sendable, Equatable {
     /// The watermark to store; nil leaves the stored one.
     let maxTimeStamp: Int64?
@@ -15,7 +16,7 @@ struct SyncDownMachine: Sendable, Equatable {
   private(set) var totalSize = -1
   private(set) var progress = 0
   private let start: Int64
-  /// How many records came before, in ranges.
+  /// The number of records that ranges downloaded before.
   private let earlier: Int
   /// The newest date that came, and up to when what came is complete.
   private var newest: Int64 = -1
@@ -26,7 +27,7 @@ struct SyncDownMachine: Sendable, Equatable {
 
   /// - Parameters:
   ///   - maxTimeStamp: The watermark with which the run starts; it never goes below it.
-  ///   - fetched: How many records came before, in ranges.
+  ///   - fetched: The number of records that were fetched before, in ranges.
   init(maxTimeStamp: Int64, isSorted: Bool, fetched: Int = 0) {
     start = maxTimeStamp
     self.isSorted = isSorted
@@ -36,7 +37,7 @@ struct SyncDownMachine: Sendable, Equatable {
 
   /// The first page has come.
   ///
-  /// - Parameter total: How many records the run has, nil if the target cannot tell.
+  /// - Parameter total: The number of records of the run; nil if the target does not know it.
   /// - Returns: Whether the second update is due: not if there is nothing to do.
   mutating func begin(total: Int?, isLast: Bool) -> Bool {
     totalSize = total.map(all) ?? -1
@@ -72,6 +73,6 @@ struct SyncDownMachine: Sendable, Equatable {
     return overflow ? .max : sum
   }
 
-  /// All records have come, and with them the newest date of children.
+  /// Ends the run after all records have arrived, and includes the newest date of children.
   mutating func end(latestOfChildren: Int64) { newest = max(newest, latestOfChildren) }
 }

@@ -5,7 +5,7 @@ extension SyncDownRun {
   /// Divides a first download of many records into an empty soup into ranges, if that is possible. Otherwise the
   /// reason is kept in the sync's state, unless the target alone tells it.
   ///
-  /// - Parameter total: How many records there are; 0 if they fit into one page.
+  /// - Parameter total: The number of records; 0 if they fit into one page.
   func plan<Target: PartitionedSyncDownTarget>(
     _ target: Target, total: Int, _ sync: inout SyncState, _ pages: PageSaving
   ) async throws {
@@ -20,7 +20,7 @@ extension SyncDownRun {
     }
   }
 
-  /// Why a download is not divided.
+  /// The reason why a download is not split.
   private struct Obstacle: Error {
     let reason: String
   }

@@ -69,6 +69,7 @@ struct SyncDownRun: Sendable {
     await ahead.cancel()
     machine.end(latestOfChildren: pages.latestOfChildren)
     sync.maxTimeStamp = machine.maxTimeStamp
+    sync.isSecondOpen = pages.isSecondOpen(of: machine.maxTimeStamp)
     sync.targetState = pages.targetState
     try await writer.skipped.remove(due.keys.subtracting(pages.skipped), in: context.store)
     if let finishing = target as? any SyncDownFinishing {
@@ -88,12 +89,20 @@ struct SyncDownRun: Sendable {
     _ pages: inout PageSaving, in context: SyncContext
   ) async throws -> (DownloadedPage<Target.Cursor>?, Int) {
     func first(_ sync: inout SyncState) async throws -> DownloadedPage<Target.Cursor>? {
-      let own = sync.options.start(after: sync.maxTimeStamp)
-      let start = ContinuousClock.now
+      let own = sync.start
+      let start = context.serverClock.instant()
       let page = try await Self.first(
         of: target, layout, since: due.map { min($0, own) } ?? own, in: context)
+      pages.readAt = context.serverClock.estimate(at: start)
       Self.noteBeginning(at: start, of: target, page?.totalSize, &sync, in: context)
-      return page
+      // Other targets may return all records each time.
+      guard sync.isSecondOpen, target.fetchesOnlyChanges, let page,
+        let places = pages.writer.placesOfEngine
+      else {
+        return page
+      }
+      return try await page.withoutKnown(
+        at: sync.maxTimeStamp, of: sync.id, places, in: context.store)
     }
     guard let partitioned = target as? any PartitionedSyncDownTarget else {
       return (try await first(&sync), 0)
@@ -104,11 +113,12 @@ struct SyncDownRun: Sendable {
       if sync.partitions?.isDone ?? true { return (page, 0) }
     }
     try await downloadRanges(of: partitioned, layout, &sync, &pages)
-    // What changed since the ranges were made.
+    // The changes since the ranges were created.
     return (try await first(&sync), sync.partitions?.saved ?? 0)
   }
 
-  /// Notes from when on deletions matter: what a first run brings was not deleted before it.
+  /// Records the time from which deletions matter: records of a first run were not deleted before
+  /// it.
   private static func noteBeginning(
     at start: ContinuousClock.Instant, of target: some SyncDownTarget, _ total: Int?,
     _ sync: inout SyncState, in context: SyncContext
@@ -173,8 +183,11 @@ struct SyncDownRun: Sendable {
   ) async throws -> SyncState {
     var changed = sync
     changed.totalSize = machine.totalSize
-    if let maxTimeStamp = effect.maxTimeStamp { changed.maxTimeStamp = maxTimeStamp }
-    if let progress = effect.progress { changed.progress = progress }
+    if let maxTimeStamp = effect.maxTimeStamp {
+      changed.maxTimeStamp = maxTimeStamp
+      changed.isSecondOpen = pages.isSecondOpen(of: maxTimeStamp)
+    }
+    if let progress = effect.progress { changed.advance(to: progress) }
     if let checkpoint = page.checkpoint {
       changed.checkpoint = checkpoint.isEmpty ? nil : checkpoint
     }

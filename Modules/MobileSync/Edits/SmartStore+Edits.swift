@@ -11,7 +11,7 @@ extension SmartStore {
   ///
   /// See ``SmartStore/StoreTransaction/createRecord(_:type:in:idField:)``.
   ///
-  /// - Returns: The entry as stored; its id field holds the local id.
+  /// - Returns: The entry as stored; its id field has the local id.
   /// - Throws: ``SyncError`` `invalidEdit`, `store`.
   @discardableResult
   public func createRecord(
@@ -25,7 +25,7 @@ extension SmartStore {
     }
   }
 
-  /// Adds a record from a value of a type of the caller's.
+  /// Adds a record from a value of the caller's type.
   ///
   /// - Throws: ``SyncError`` `invalidEdit`, `store`.
   @discardableResult
@@ -50,7 +50,7 @@ extension SmartStore {
   /// The closure gets the entry as it is now. See ``SmartStore/StoreTransaction/editRecord(id:in:idField:_:)``.
   ///
   /// - Returns: The entry as stored.
-  /// - Throws: What `body` throws; ``SyncError`` `recordNotFound`, `invalidEdit`, `store`.
+  /// - Throws: The error of `body`; ``SyncError`` `recordNotFound`, `invalidEdit`, `store`.
   @discardableResult
   public func editRecord(
     id: String, in soupName: String, idField: String = SyncKeys.defaultIdField,
@@ -61,14 +61,15 @@ extension SmartStore {
     }
   }
 
-  /// Changes a record as a value of a type of the caller's. Members that the type does not have stay as they are.
+  /// Changes a record as a value of the caller's type. Members that the type does not have stay as
+  /// they are.
   ///
   /// ```swift
   /// try await store.editRecord(id: id, in: "accounts", as: Account.self) { $0.phone = "555-0100" }
   /// ```
   ///
   /// - Returns: The entry as stored.
-  /// - Throws: What `body` throws; ``SyncError`` `recordNotFound`, `invalidEdit`, `store`.
+  /// - Throws: The error of `body`; ``SyncError`` `recordNotFound`, `invalidEdit`, `store`.
   @discardableResult
   public func editRecord<Record: Codable & SendableMetatype>(
     id: String, in soupName: String, idField: String = SyncKeys.defaultIdField,

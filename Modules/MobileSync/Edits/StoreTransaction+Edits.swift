@@ -4,8 +4,8 @@ public import SmartStore
 extension StoreTransaction {
   /// Adds a record that the next sync up creates on the server.
   ///
-  /// The entry gets a local id, which other entries can hold in their reference fields until the server gives the
-  /// record its own.
+  /// The entry gets a local id. Reference fields of other entries can use it until the server
+  /// assigns the record's id.
   ///
   /// - Parameters:
   ///   - fields: The values, such as `["Name": "Harbor Repair"]`. The id may be one of
@@ -26,15 +26,15 @@ extension StoreTransaction {
 
   /// Changes a record; the next sync up sends the change.
   ///
-  /// The closure gets the entry as it is now, with what a download has changed since the caller read it. A member
-  /// that it removes becomes null, which clears the field on the server. If it changes nothing, the entry stays as
-  /// it is.
+  /// The closure gets the entry as it is now, including changes that a download made since the
+  /// caller read it. If the closure removes a member, it becomes null, which clears the field on
+  /// the server. If it changes nothing, the entry stays as it is.
   ///
   /// - Parameter id: The value of the id field. A local id also finds an entry whose record has been uploaded.
   /// - Returns: The entry as stored.
-  /// - Throws: What `body` throws; ``SyncError`` `recordNotFound`, or `invalidEdit` if the record is deleted
-  ///   locally, has no object type, or the closure changed the id, a flag or another member that sync keeps;
-  ///   `SmartStoreError` `unknownSoup`, `invalidEntry`.
+  /// - Throws: The error of `body`; ``SyncError`` `recordNotFound`, or `invalidEdit` if the record
+  ///   is deleted locally, has no object type, or the closure changed the id, a flag or another
+  ///   member of sync; `SmartStoreError` `unknownSoup`, `invalidEntry`.
   @discardableResult
   public borrowing func editRecord(
     id: String, in soupName: String, idField: String = SyncKeys.defaultIdField,
@@ -72,8 +72,9 @@ extension StoreTransaction {
 extension StoreTransaction {
   /// Adds a record from a value; see ``createRecord(_:type:in:idField:)``.
   ///
-  /// - Parameter dates: How dates are written. Default: as Salesforce writes them.
-  /// - Throws: As there, and `SmartStoreError` `invalidEntry` for a value that is no JSON object.
+  /// - Parameter dates: The format of dates. Default: Salesforce's.
+  /// - Throws: As there, and `SmartStoreError` `invalidEntry` for a value that is not a JSON
+  ///   object.
   @discardableResult
   public borrowing func createRecord(
     encoding record: some Encodable, type: String, in soupName: String,
@@ -83,11 +84,11 @@ extension StoreTransaction {
       try JSONObject(entry: record, dates: dates), type: type, in: soupName, idField: idField)
   }
 
-  /// Changes a record as a value of a type of the caller's; see ``editRecord(id:in:idField:_:)``.
+  /// Changes a record as a value of the caller's type; see ``editRecord(id:in:idField:_:)``.
   ///
   /// Members of the entry that the type does not have stay as they are.
   ///
-  /// - Parameter dates: How dates are written. Default: as Salesforce writes them.
+  /// - Parameter dates: The format of dates. Default: Salesforce's.
   /// - Throws: As there, and `SmartStoreError` `notDecodable` if the entry does not fit the type.
   @discardableResult
   public borrowing func editRecord<Record: Codable & SendableMetatype>(

@@ -1,10 +1,11 @@
-/// What a manager may do, and which syncs it is busy with.
+/// The state of a manager, and the syncs that it is running.
 ///
-/// It decides and remembers; it starts nothing and waits for nothing.
+/// It only decides; it starts no operation and waits for none.
 struct ManagerMachine: Sendable, Equatable {
   /// The three states, by the platform's texts.
   enum State: String, Sendable, Equatable {
-    /// Operations are taken. Becomes ``stopRequested`` or ``stopped`` by ``ManagerMachine/stop()``.
+    /// Operations are accepted. Becomes ``stopRequested`` or ``stopped`` by
+    /// ``ManagerMachine/stop()``.
     case accepting = "accepting_syncs"
     /// Operations are refused and the active ones are winding down. Becomes ``stopped`` with the
     /// last of them, or ``accepting`` by ``ManagerMachine/restart()``.
@@ -17,7 +18,7 @@ struct ManagerMachine: Sendable, Equatable {
   private(set) var state = State.accepting
   private(set) var active: Set<Int64> = []
 
-  /// Whether operations are taken.
+  /// Checks that operations are accepted.
   func checkAccepting() throws(SyncError) {
     guard state == .accepting else {
       throw SyncError(
@@ -34,13 +35,13 @@ struct ManagerMachine: Sendable, Equatable {
     }
   }
 
-  /// Takes an operation on the sync `id`, which is active from now on.
+  /// Adds an operation on the sync `id`, which is active from now on.
   mutating func submit(_ id: Int64) throws(SyncError) {
     try checkAccepting()
     try reserve(id)
   }
 
-  /// Keeps operations away from the sync `id` until ``leave(_:)``, in any state.
+  /// Blocks operations on the sync `id` until ``leave(_:)``, in any state.
   mutating func reserve(_ id: Int64) throws(SyncError) {
     try checkNotActive(id)
     active.insert(id)
@@ -57,7 +58,7 @@ struct ManagerMachine: Sendable, Equatable {
     if state == .accepting { state = active.isEmpty ? .stopped : .stopRequested }
   }
 
-  /// Takes operations again.
+  /// Accepts operations again.
   mutating func restart() throws(SyncError) {
     guard state != .accepting else {
       throw SyncError(

@@ -1,31 +1,31 @@
 import Synchronization
 
-/// Tells a running operation, from any task, that it is to end early.
+/// A signal, from any task, that a running operation has to end early.
 final class StopSignal: Sendable {
-  /// Why an operation ends early.
+  /// The reason why an operation ends early.
   enum Interruption: Error, Equatable {
     /// The manager was stopped: the sync is stored as stopped.
     case stopped
-    /// The manager was closed: nothing may be stored or delivered any more.
+    /// The manager was closed: nothing more may be stored or delivered.
     case closed
   }
 
   private let demand = Mutex<Interruption?>(nil)
 
-  /// What is requested now.
+  /// The current request.
   var current: Interruption? { demand.withLock { $0 } }
 
-  /// Asks operations to stop, until ``clear()``.
+  /// Makes operations stop, until ``clear()``.
   func stop() {
     demand.withLock { if $0 == nil { $0 = .stopped } }
   }
 
-  /// Takes a stop back. A close is for ever.
+  /// Cancels a stop. A close is final.
   func clear() {
     demand.withLock { if $0 == .stopped { $0 = nil } }
   }
 
-  /// Asks operations to end without a trace.
+  /// Makes operations end without storing or delivering anything.
   func close() {
     demand.withLock { $0 = .closed }
   }

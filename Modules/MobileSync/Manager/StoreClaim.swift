@@ -46,7 +46,7 @@ final class StoreClaim: Sendable {
 
   deinit { release() }
 
-  /// Gives the store to the next manager; a second call does nothing.
+  /// Releases the store for the next manager. A second call does nothing.
   func release() {
     // Returned, so that the last reference to the store does not end under the lock.
     _ = Self.holders.withLock { holders -> Holder? in

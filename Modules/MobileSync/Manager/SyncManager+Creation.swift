@@ -1,7 +1,7 @@
 package import SalesforceSDKCommon
 import SmartStore
 
-/// How syncs are created, and provisional ones replaced.
+/// The creation of syncs, and the replacement of provisional ones.
 extension SyncManager {
   package nonisolated func newDown(
     _ target: JSONObject, _ options: SyncOptions, _ soupName: String, _ name: String?
@@ -19,7 +19,7 @@ extension SyncManager {
       target: try registry.upTarget(from: target).json, options: options)
   }
 
-  /// Stores a new sync, in the place of a provisional one of the same name that is not active.
+  /// Stores a new sync, in place of a provisional one of the same name that is not active.
   func create(_ sync: SyncState) async throws -> SyncState {
     guard let name = sync.name, let known = try await syncStatus(forName: name),
       known.isProvisional

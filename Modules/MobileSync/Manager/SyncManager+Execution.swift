@@ -18,7 +18,7 @@ extension SyncManager {
     }
   }
 
-  /// - Returns: How the sync ended; nil if the manager was closed.
+  /// - Returns: The outcome of the sync; nil if the manager was closed.
   @concurrent private nonisolated func execute(
     _ submitted: SyncState, storedTimeStamp: Int64, _ leavesOutReferences: Bool,
     _ context: SyncContext, _ reporter: RunReporter
@@ -38,7 +38,7 @@ extension SyncManager {
           break
         } catch StopSignal.Interruption.stopped {
           guard await endsAsStopped(sync.id) else {
-            if sync != submitted { sync.goOn() }
+            if sync != submitted { sync.resume() }
             continue
           }
           // Unless it began, the watermark is as it was.

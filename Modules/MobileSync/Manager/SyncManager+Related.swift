@@ -4,17 +4,19 @@ extension SyncManager {
   /// Runs several sync ups whose soups refer to each other: records that were created locally are uploaded before
   /// those that refer to them by their local ids.
   ///
-  /// Soups come in the order of what refers to what; within a soup each run orders its records. Where
-  /// soups refer to each other in a circle, a sync is run again for the records that had to wait, and a
-  /// circle of records is closed by sending one of them without its reference first and with it later.
+  /// Referenced soups are uploaded first; within a soup, each run orders its records. If soups
+  /// refer to each other in a cycle, a sync is run again for the records that had to wait. In a
+  /// cycle of records, one of them is first sent without its reference, and the reference is sent
+  /// later.
   ///
   /// ```swift
   /// try await manager.reSyncRelated(named: ["contacts up", "accounts up"])
   /// ```
   ///
-  /// - Parameter names: Sync ups; their order decides where nothing else does.
+  /// - Parameter names: The sync ups; their order matters only if references do not determine it.
   /// - Returns: The states in which the last run of each ended, in the order of `names`.
-  /// - Throws: As ``reSync(id:)`` and ``SyncRun/finished()``; syncs that have run by then have run.
+  /// - Throws: As ``reSync(id:)`` and ``SyncRun/finished()``; syncs that ran before the error are
+  ///   not undone.
   @discardableResult
   public func reSyncRelated(named names: [String]) async throws -> [SyncState] {
     var ids: [Int64] = []

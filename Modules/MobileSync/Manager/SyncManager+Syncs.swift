@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 extension SyncManager {
   // MARK: Making syncs
 
-  /// Makes a new sync down and runs nothing.
+  /// Creates a sync down without running it.
   ///
   /// - Parameters:
   ///   - syncName: A name that no other sync of the store has; nil or empty for none. A provisional sync
@@ -26,7 +26,7 @@ extension SyncManager {
     try await create(newDown(targetJSON, options, soupName, syncName))
   }
 
-  /// Makes a new sync up and runs nothing.
+  /// Creates a sync up without running it.
   ///
   /// - Throws: As ``createSyncDown(target:options:soupName:syncName:)``.
   public func createSyncUp(
@@ -48,11 +48,12 @@ extension SyncManager {
 
   // MARK: Changing syncs
 
-  /// Gives a sync down another target, such as one with more fields.
+  /// Replaces the target of a sync down, for example by one with more fields.
   ///
-  /// If the new target brings more fields of the same records and can tell so, the next run fetches the
-  /// new fields alone for the records that are there, and then what has changed since. Otherwise
-  /// the next run downloads everything again. Fields that are not wanted any more stay in the entries.
+  /// If the new target selects more fields of the same records and supports ``FieldBackfilling``,
+  /// the next run fetches only the new fields of the existing records, then the changed records.
+  /// Otherwise the next run downloads everything again. Fields that are no longer selected stay in
+  /// the entries.
   ///
   /// - Returns: The sync as it is stored now.
   /// - Throws: ``SyncError`` `doesNotExist`, `alreadyRunning`, `unknownTarget`, `invalidTarget` if the
@@ -109,14 +110,14 @@ extension SyncManager {
 
   // MARK: Making and running syncs
 
-  /// Makes a new sync down and runs it.
+  /// Creates a sync down and runs it.
   ///
-  /// If the run ends before it has brought a record, the sync is provisional
-  /// (``SyncState/isProvisional``): it can be run again, and the next call that makes a sync of the same
-  /// name replaces it. One without a name stays until it is deleted by its id.
+  /// If the run ends before it has downloaded a record, the sync is provisional
+  /// (``SyncState/isProvisional``): it can be run again, and the next call that creates a sync of
+  /// the same name replaces it. A sync without a name stays until it is deleted by its id.
   ///
   /// - Throws: ``SyncError`` `managerStopped`, and as
-  ///   ``createSyncDown(target:options:soupName:syncName:)``; then there is no new sync.
+  ///   ``createSyncDown(target:options:soupName:syncName:)``; no sync is created then.
   public func syncDown(
     target: some SyncDownTarget, options: SyncOptions, soupName: String,
     syncName: String? = nil
@@ -133,14 +134,14 @@ extension SyncManager {
     try await startNew(newDown(targetJSON, options, soupName, syncName))
   }
 
-  /// Makes a new sync up and runs it.
+  /// Creates a sync up and runs it.
   ///
-  /// As long as the server has accepted none of its records, the sync is provisional, as with
+  /// Until the server has accepted one of its records, the sync is provisional, as with
   /// ``syncDown(target:options:soupName:syncName:)``.
   ///
-  /// After a run the records still carry their old modification dates: in mode `LEAVE_IF_CHANGED`,
-  /// sync down before such a record is edited and sent again, or it is taken for outdated; or let the
-  /// run fetch the dates with ``SyncOptions/fetchesModificationDates``.
+  /// After a run, the entries still have their old modification dates. In mode `LEAVE_IF_CHANGED`,
+  /// the next edit of such an entry would become a conflict: sync down first, or fetch the dates
+  /// with ``SyncOptions/fetchesModificationDates``.
   ///
   /// - Throws: As ``syncDown(target:options:soupName:syncName:)``.
   public func syncUp(
@@ -160,8 +161,8 @@ extension SyncManager {
     try await startNew(newUp(targetJSON, options, soupName, syncName))
   }
 
-  /// Runs a stored sync of either direction again: a sync down asks for what has changed since, a
-  /// sync up sends what is dirty now.
+  /// Runs a stored sync of either direction again: a sync down requests the records that changed
+  /// since, a sync up sends the dirty records.
   ///
   /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`, `store`.
   public func reSync(id: Int64) async throws -> SyncRun {
@@ -175,25 +176,25 @@ extension SyncManager {
 
   // MARK: Ghosts
 
-  /// Removes clean records that the sync brought and the server no longer returns for it.
+  /// Removes clean records that the sync downloaded and that the server no longer returns for it.
   ///
-  /// Costs a request per 2,000 records on the server; of a ``DeletionListing`` target with many records two requests,
-  /// as long as records have left it by deletions alone. The stored sync is not changed, apart from what is
-  /// known of deletions.
+  /// It costs one request per 2,000 records on the server. A ``DeletionListing`` target with many
+  /// records needs two requests if records left it only by deletion. The stored sync is not
+  /// changed, except for its record of deletions.
   ///
-  /// Of many records, one that has left the target by a change of access, while another one has come to it in the same
-  /// way, is found only by ``cleanResyncGhosts(forId:comparingIds:)``.
+  /// With such a target, if equal numbers of records leave and enter the target by changes of
+  /// access, only ``cleanResyncGhosts(forId:comparingIds:)`` finds the ghosts.
   ///
-  /// - Returns: How many records were removed; of a target with parents and children, how many
+  /// - Returns: The number of removed records; for a target with parents and children, of removed
   ///   parents.
   /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`,
-  ///   `ghostsNeedSyncDown`; `stopped` if the manager was stopped in the meantime; what the requests
-  ///   throw, with nothing removed.
+  ///   `ghostsNeedSyncDown`; `stopped` if the manager was stopped in the meantime; the errors of
+  ///   the requests, with nothing removed.
   public func cleanResyncGhosts(forId id: Int64) async throws -> Int {
     try await cleanResyncGhosts(forId: id, comparingIds: false)
   }
 
-  /// As ``cleanResyncGhosts(forId:)``; `comparingIds` asks for all ids in any case.
+  /// As ``cleanResyncGhosts(forId:)``; with `comparingIds`, it always compares all ids.
   public func cleanResyncGhosts(forId id: Int64, comparingIds: Bool) async throws -> Int {
     try await cleanGhosts(of: try await runnable(existing(id: id)), comparingIds).removed
   }
@@ -210,12 +211,12 @@ extension SyncManager {
 
   // MARK: Looking
 
-  /// The sync with this id, nil if there is none.
+  /// Returns the sync with this id, nil if there is none.
   public func syncStatus(forId id: Int64) async throws -> SyncState? {
     try await Self.storeErrors { try await states.sync(id: id) }
   }
 
-  /// The sync with this name, nil if there is none.
+  /// Returns the sync with this name, nil if there is none.
   public func syncStatus(forName name: String) async throws -> SyncState? {
     try await Self.storeErrors { try await states.sync(name: name) }
   }
@@ -225,12 +226,12 @@ extension SyncManager {
     try await syncStatus(forName: name) != nil
   }
 
-  /// All syncs of the store, or those in `status`, by ascending id.
+  /// Returns all syncs of the store, or those in `status`, by ascending id.
   public func syncs(with status: SyncStatus? = nil) async throws -> [SyncState] {
     try await Self.storeErrors { try await states.all(with: status) }
   }
 
-  /// What became of each record that the sync up took in its last run.
+  /// Returns the outcome of each record in the last run of a sync up.
   ///
   /// A record of an earlier run is still listed as `inFlight` or `unanswered` as long as it is
   /// unknown whether the server created it.
@@ -238,21 +239,21 @@ extension SyncManager {
     try await Self.storeErrors { try await OutcomeStore(store: store).outcomes(syncId: id) }
   }
 
-  /// How many records of the sync up's last run ended in which way.
+  /// Returns the number of records by outcome in the last run of a sync up.
   public func outcomeCounts(forId id: Int64) async throws -> SyncOutcomeCounts {
     try await Self.storeErrors { try await OutcomeStore(store: store).counts(syncId: id) }
   }
 
-  /// How many records of each soup have not reached the server: what would be lost with the store.
+  /// Returns the number of unsynced records of each soup, which would be lost with the store.
   ///
-  /// Soups without an index on `__local__` cannot be synced up and are not asked; soups with
-  /// nothing to send are left out.
+  /// Soups without an index on `__local__` cannot be synced up and are skipped; soups without
+  /// unsynced records are omitted.
   public func unsyncedRecords() async throws -> [String: Int] {
     try await Self.storeErrors { try await SyncSoup.dirtyCounts(in: store) }
   }
 
-  /// Removes a sync. One that does not exist is no error; the records that it brought stay. A caller
-  /// that starts it during the removal gets `alreadyRunning`, and later `doesNotExist`.
+  /// Deletes a sync, if it exists. The records that it downloaded stay. A caller that runs it
+  /// during the deletion gets `alreadyRunning`, and afterwards `doesNotExist`.
   ///
   /// - Throws: ``SyncError`` `alreadyRunning` while it is active, `store`, `closed`.
   public func deleteSync(forId id: Int64) async throws {
@@ -271,7 +272,7 @@ extension SyncManager {
     if let sync = try await syncStatus(forName: name) { try await deleteSync(forId: sync.id) }
   }
 
-  /// A fresh id for a record that is created locally.
+  /// Returns a new local id for a record to create.
   public nonisolated func createLocalId() -> String {
     SyncKeys.newLocalId(environment.uniqueNumber())
   }
@@ -333,7 +334,7 @@ extension SyncManager {
       throw SyncError(
         .stopped, "Cleaning the ghosts of sync \(sync.id) was stopped. Restart the manager first.")
     } catch  where signal.current == .closed {
-      // Closing cancels what is on its way; the caller is not cancelled.
+      // Closing cancels what is in flight; the caller is not cancelled.
       throw SyncError(.closed, "The sync manager was closed while it cleaned ghosts.")
     }
   }

@@ -3,17 +3,20 @@ public import SmartStore
 
 /// The syncs of one store as one user: creates and runs them.
 ///
-/// One operation runs at a time, in the order of submission; managers of different stores run side
-/// by side. What the manager guarantees:
+/// One operation runs at a time, in the order of submission; managers of different stores run
+/// concurrently. Guarantees:
 ///
 /// - An edit is never lost: a downloaded page, or the response to an upload, is applied in one
 ///   transaction that reads the record again, and an edit made in between stays and stays dirty.
-/// - The watermark of a sync down is stored in the transaction of its page. Whatever ends a run,
-///   the next one converges.
+/// - The watermark of a sync down is stored in the transaction of its page. After any interruption,
+///   the next run continues correctly.
 /// - Each record of a sync up has an outcome that can be queried. A run is done only if the server
-///   responded for every record; what it refused is among the outcomes.
+///   responded for every record; records that it rejected are among the outcomes.
 ///
-/// A store has one manager at a time. Get it from a registry that the program shares, ``SyncManagerRegistry``. A store
+/// - Syncs of a store run in one process at a time; other processes may edit its entries during a run. A sync that is
+///   started while another process runs one is refused with ``SyncError`` `storeInUse`.
+///
+/// A store has one manager at a time in a process. Get it from a registry that the program shares, ``SyncManagerRegistry``. A store
 /// that is closed, by a logout for example, closes its manager first.
 public actor SyncManager {
   /// The store whose soups are synced.
@@ -23,23 +26,27 @@ public actor SyncManager {
   nonisolated let environment: SyncEnvironment
   nonisolated let states: SyncStateStore
   nonisolated let signal = StopSignal()
-  private nonisolated let serverClock = ServerClock()
+  private nonisolated let serverClock: ServerClock
   private nonisolated let doubles = DoubleSearch()
   private nonisolated let sender: any SyncRequestSender
   private nonisolated let userId: String?
   private nonisolated let claim: StoreClaim
+  private nonisolated let ownership: SyncOwnership
 
   private var machine = ManagerMachine()
   private var operations: [Int64: Task<Void, Never>] = [:]
   private var last: Task<Void, Never>?
+  /// Stops what other processes left running, before this one stores that a sync runs.
+  private var stopping: Task<Void, any Error>?
   /// Operations that have decided to end as stopped and are not over yet.
   private var ending: Set<Int64> = []
-  /// How many calls write to the store outside of operations, and who waits for their end.
+  /// The number of calls that write to the store outside of operations, and the waiters for their
+  /// end.
   private(set) var writers = 0
   private var writersDone: [CheckedContinuation<Void, Never>] = []
 
-  /// Makes a manager: makes sure that the soup `syncs_soup` exists, turns syncs that are stored as
-  /// running into stopped ones, then accepts syncs.
+  /// Creates a manager: registers the soup `syncs_soup` if necessary, marks syncs that are stored
+  /// as running as stopped, then accepts syncs.
   ///
   /// - Parameters:
   ///   - sender: Sends the requests, as the user to whom the store belongs.
@@ -52,6 +59,7 @@ public actor SyncManager {
     registry: SyncTargetRegistry, environment: SyncEnvironment = SyncEnvironment()
   ) async throws {
     claim = try StoreClaim(store)
+    ownership = SyncOwnership(of: store)
     self.store = store
     self.sender = sender
     self.userId = userId
@@ -59,6 +67,7 @@ public actor SyncManager {
     var environment = environment
     environment.events = environment.events.scoped(to: store.owner)
     self.environment = environment
+    serverClock = ServerClock(instant: environment.instant)
     states = SyncStateStore(store: store)
     try await Self.storeErrors { [states] in
       try await states.prepare()
@@ -66,7 +75,15 @@ public actor SyncManager {
       for soup in [MetadataSoup.bases, .conflicts, .ids, .owners, .skipped] {
         try await soup.prepare(store)
       }
-      try await states.stopInterrupted(at: environment.now())
+    }
+    do {
+      _ = try ownership.take()
+      defer { ownership.release() }
+      try await Self.storeErrors { [states] in
+        try await states.stopInterrupted(at: environment.now)
+      }
+    } catch let error as SyncError where error.code == .storeInUse {
+      // What is stored as running runs in another process.
     }
     await store.whenClosing { [weak self] in await self?.close() }
   }
@@ -79,24 +96,24 @@ public actor SyncManager {
   /// Whether syncs are refused and none is active.
   public var isStopped: Bool { machine.state == .stopped }
 
-  /// Whether syncs are taken.
+  /// Checks that syncs are accepted.
   ///
   /// - Throws: ``SyncError`` `managerStopped` if they are not.
   public func checkAcceptingSyncs() throws {
     try checkAccepting()
   }
 
-  /// Refuses syncs from now on and asks the active ones to end early, each as stopped.
+  /// Refuses syncs from now on, and makes the active ones end early as stopped.
   ///
-  /// Returns at once. A sync down drops the page that it is waiting for, a sync up completes the
-  /// batch that is on its way.
+  /// Returns at once. A sync down drops the page that it is waiting for; a sync up completes the
+  /// batch in flight.
   public func stop() {
     machine.stop()
     signal.stop()
   }
 
-  /// Accepts syncs again. An operation that is still winding down goes on as if never stopped; one
-  /// that has ended as stopped by now counts as a stopped sync.
+  /// Accepts syncs again. An operation that has not ended yet continues as if it had never been
+  /// stopped; one that has ended as stopped stays a stopped sync.
   ///
   /// - Parameter restartStoppedSyncs: Whether every stopped sync of the store is run again, by
   ///   ascending id.
@@ -117,19 +134,22 @@ public actor SyncManager {
     return runs
   }
 
-  /// Ends everything without a trace: requests on their way are cancelled, and on return nothing
-  /// more is stored or delivered. Interrupted syncs become stopped when the store's next manager is made,
-  /// which can be done on return.
+  /// Closes the manager: cancels requests in flight; after the call returns, nothing more is stored
+  /// or delivered. You can then create the store's next manager, which marks interrupted syncs as
+  /// stopped.
   public func close() async {
     machine.stop()
     signal.close()
     for operation in operations.values { operation.cancel() }
     if writers > 0 { await withCheckedContinuation { writersDone.append($0) } }
     await last?.value
+    _ = try? await stopping?.value
+    ownership.release()
     claim.release()
   }
 
-  /// Whether a soup holds records of sync's own, such as the syncs themselves, and none of the app's.
+  /// Whether a soup is a metadata soup of sync, such as the one for the syncs themselves, and not
+  /// one of the app.
   public static func ownsSoup(named name: String) -> Bool { MetadataSoup.isOwn(name) }
 
   /// Whether the manager was closed. A closed manager stays so.
@@ -159,10 +179,14 @@ public actor SyncManager {
   /// - Parameter leavesOutReferences: As ``SyncUpRun/leavesOutReferences``.
   func start(id: Int64, leavesOutReferences: Bool = false) async throws -> SyncRun {
     try checkAccepting()
-    try machine.submit(id)
+    try submit(id)
     let submitted: (stored: SyncState, state: SyncState)
     do {
-      submitted = try await writing { try await states.submit(id: id, at: environment.now()) }
+      let stopping = stopping
+      submitted = try await writing {
+        try await stopping?.value
+        return try await states.submit(id: id, at: environment.now())
+      }
       try checkNotClosed()
     } catch {
       leave(id)
@@ -187,11 +211,11 @@ public actor SyncManager {
   }
 
   /// Submits an operation on the sync `id` and waits for its end. The waiting task may be
-  /// cancelled, the operation goes on.
+  /// cancelled, the operation continues.
   func perform<Value: Sendable>(
     on sync: SyncState, _ body: @escaping @Sendable (SyncContext) async throws -> Value
   ) async throws -> Value {
-    try machine.submit(sync.id)
+    try submit(sync.id)
     let context = context(of: sync)
     let (stream, end) = AsyncStream.makeStream(of: Result<Value, any Error>.self)
     enqueue(sync.id) {
@@ -215,10 +239,30 @@ public actor SyncManager {
     operations[id] = nil
     ending.remove(id)
     machine.leave(id)
+    releaseIfIdle()
   }
 
-  /// Keeps operations away from a sync until ``leave(_:)``.
+  /// Takes an operation on a sync, which is active until ``leave(_:)``.
+  private func submit(_ id: Int64) throws(SyncError) {
+    try machine.checkAccepting()
+    try reserve(id)
+  }
+
+  /// Lets other processes run syncs when this one runs none.
+  private func releaseIfIdle() {
+    if machine.active.isEmpty { ownership.release() }
+  }
+
+  /// Blocks operations on a sync until ``leave(_:)``.
   func reserve(_ id: Int64) throws(SyncError) {
+    try checkNotClosed()
+    try machine.checkNotActive(id)
+    if try ownership.take() {
+      // What is stored as running ran in a process that died.
+      stopping = Task { [states, environment] in
+        try await states.stopInterrupted(at: environment.now)
+      }
+    }
     try machine.reserve(id)
   }
 
@@ -244,7 +288,8 @@ public actor SyncManager {
       store: store, soupName: sync.soupName, syncId: sync.id, userId: userId,
       mergeMode: sync.options.mergeMode, targetState: sync.targetState, sender: sender,
       signal: signal,
-      serverClock: serverClock, doubles: doubles)
+      serverClock: serverClock, doubles: doubles, wait: environment.wait,
+      lateArrival: environment.lateArrival)
   }
 
   private func enqueue(_ id: Int64, _ operation: @escaping @Sendable () async -> Void) {
@@ -261,12 +306,13 @@ public actor SyncManager {
     last = task
   }
 
-  /// Which syncs of the store work on which soups.
+  /// The index from the store's soups to their syncs.
   nonisolated func soupUses() async throws -> SoupSyncIndex {
     SoupSyncIndex(try await states.all(), registry)
   }
 
-  /// Passes on what `body` throws, with the store's errors as those of sync.
+  /// Runs `body`, and converts errors of the store to errors of sync. Other errors are thrown
+  /// unchanged.
   static func storeErrors<Value>(
     _ body: () async throws -> Value
   ) async throws -> Value {

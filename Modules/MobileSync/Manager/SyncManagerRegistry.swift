@@ -3,8 +3,8 @@ public import SmartStore
 
 /// The sync managers of a program: one ``SyncManager`` per store.
 ///
-/// A program keeps one registry and gets every manager from it, since a store takes one manager at a
-/// time.
+/// A program creates one registry and gets every manager from it, because a store accepts one
+/// manager at a time.
 public actor SyncManagerRegistry {
   private let registry: SyncTargetRegistry
   private let environment: SyncEnvironment
@@ -18,18 +18,18 @@ public actor SyncManagerRegistry {
     var owner: StoreOwner { store.owner }
   }
 
-  /// Makes an empty directory; every manager is made with this registry and environment.
+  /// Creates an empty registry; every manager is created with these targets and this environment.
   public init(registry: SyncTargetRegistry, environment: SyncEnvironment = SyncEnvironment()) {
     self.registry = registry
     self.environment = environment
   }
 
-  /// The manager of a store, made on first use; for the same store it is the same manager. One that was
-  /// closed, or whose store was closed and opened again, is replaced.
+  /// Returns the manager of a store, which is created on first use. A manager that was closed, or
+  /// whose store was closed and opened again, is replaced.
   ///
-  /// - Parameter sender: Used when the manager is made; it must act as the user of the store.
-  /// - Throws: ``SyncError`` `storeInUse` if a manager that is not of this registry has the store;
-  ///   `store` if the manager cannot be made. The next call tries again.
+  /// - Parameter sender: Sends the requests of a new manager; it must act as the user of the store.
+  /// - Throws: ``SyncError`` `storeInUse` if a manager outside of this registry has the store;
+  ///   `store` if the manager cannot be created. The next call tries again.
   public func sharedInstance(
     store: SmartStore, sender: any SyncRequestSender
   ) async throws -> SyncManager {
@@ -59,19 +59,20 @@ public actor SyncManagerRegistry {
     }
   }
 
-  /// Closes and forgets the manager of a store, if there is one. On return it does nothing any
-  /// more.
+  /// Closes and removes the manager of a store, if there is one. The manager does nothing after
+  /// this call returns.
   public func removeSharedInstance(store: SmartStore) async {
     await remove { key, _ in key == store.path }
   }
 
-  /// Closes and forgets the managers of all stores of an owner. Other users' managers and those of global
-  /// stores go on. A logout needs no such call: a store that is closed closes its manager.
+  /// Closes and removes the managers of all stores of an owner. Managers of other users and of
+  /// global stores continue. A logout does not require this call: closing a store closes its
+  /// manager.
   public func removeSharedInstances(owner: StoreOwner) async {
     await remove { _, entry in entry.owner == owner }
   }
 
-  /// Closes and forgets all managers.
+  /// Closes and removes all managers.
   public func removeSharedInstances() async {
     await remove { _, _ in true }
   }
@@ -86,7 +87,7 @@ public actor SyncManagerRegistry {
     }
   }
 
-  /// Forgets a store's manager and begins to close it. The next one waits for the end of that.
+  /// Removes a store's manager and begins to close it. The next manager waits until it is closed.
   private func forget(_ key: String) {
     guard let entry = managers.removeValue(forKey: key) else { return }
     let earlier = closing[key]

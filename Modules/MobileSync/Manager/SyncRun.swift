@@ -3,8 +3,8 @@ import Synchronization
 
 /// A run of a sync: its updates, the outcomes of its records, and its end.
 ///
-/// The run belongs to its manager. Letting go of this value, or cancelling the task that waits for
-/// it, does not end it; ``SyncManager/stop()`` does.
+/// The run belongs to its manager. Releasing this value, or cancelling a task that waits for it,
+/// does not end the run; ``SyncManager/stop()`` does.
 ///
 /// ```swift
 /// let run = try await manager.reSync(named: "accounts")
@@ -13,29 +13,30 @@ import Synchronization
 public struct SyncRun: Sendable {
   /// The sync as it was submitted: running, progress 0, total size -1.
   public let state: SyncState
-  /// The updates in order, beginning with ``state`` and ending with the only one that is done,
-  /// failed or stopped. Each is in the store before it comes here.
+  /// The updates in order, from ``state`` to the final one, which is done, failed or stopped. Each
+  /// update is stored before it is delivered.
   ///
-  /// For one reader. Kept from the start of the run; a reader that falls behind by more than
-  /// ``bufferedUpdates`` loses the oldest. It ends without a last update if the manager is closed.
+  /// For one reader. Updates are buffered from the start of the run; a reader that falls behind by
+  /// more than ``bufferedUpdates`` loses the oldest. If the manager is closed, the stream ends
+  /// without a final update.
   public let updates: AsyncStream<SyncState>
-  /// What became of each record of a sync up, in order, as soon as it is in the store.
+  /// The outcome of each record of a sync up, in order, as soon as it is stored.
   ///
-  /// For one reader; kept as ``updates`` are. A sync down has none. All of them can be read again
-  /// with ``SyncManager/outcomes(forId:)``.
+  /// For one reader; buffered like ``updates``. A sync down has none. To read all outcomes again,
+  /// use ``SyncManager/outcomes(forId:)``.
   public let outcomes: AsyncStream<SyncRecordOutcome>
 
-  /// How many updates and outcomes wait for a slow reader.
+  /// The number of updates and outcomes that are buffered for a slow reader.
   public static let bufferedUpdates = 16_384
 
   private let end: SharedOutcome<SyncState>
 
   /// Waits for the end.
   ///
-  /// - Returns: The state, which is done. Single records of a sync up may have been refused or
-  ///   passed over: see ``outcomes``.
+  /// - Returns: The final state, which is done. Single records of a sync up may have been rejected
+  ///   or skipped: see ``outcomes``.
   /// - Throws: ``SyncError`` `failed` or `stopped` with the last state, `closed`;
-  ///   `CancellationError` if the waiting task is cancelled, which leaves the run alone.
+  ///   `CancellationError` if the waiting task is cancelled, which does not affect the run.
   public func finished() async throws -> SyncState {
     try await end.value()
   }
@@ -51,7 +52,7 @@ public struct SyncRun: Sendable {
   }
 }
 
-/// Where the engine delivers what a ``SyncRun`` shows.
+/// The sink to which the engine delivers the updates of a ``SyncRun``.
 struct RunReporter: Sendable {
   let updates: AsyncStream<SyncState>.Continuation
   let outcomes: AsyncStream<SyncRecordOutcome>.Continuation
@@ -59,7 +60,7 @@ struct RunReporter: Sendable {
   /// The number of outcomes by kind, for the log.
   let tally = OutcomeTally()
 
-  /// Makes both ends.
+  /// Creates both ends.
   static func make(for state: SyncState) -> (RunReporter, SyncRun) {
     let (updates, updatesEnd) = AsyncStream.makeStream(
       of: SyncState.self, bufferingPolicy: .bufferingNewest(SyncRun.bufferedUpdates))
@@ -71,7 +72,7 @@ struct RunReporter: Sendable {
     return (reporter, run)
   }
 
-  /// Delivers what became of a record.
+  /// Delivers the outcome of a record.
   func report(_ outcome: SyncRecordOutcome) {
     outcomes.yield(outcome)
     tally.add(outcome.kind)

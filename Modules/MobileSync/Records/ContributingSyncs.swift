@@ -1,21 +1,22 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Which syncs have brought a record, where it is more than one: the soup `syncs_owners`.
+/// The syncs that downloaded a record, if there are several: the soup `syncs_owners`.
 ///
-/// A record itself names one sync, the last that wrote it, under `__sync_id__`. The others stand here,
-/// so that each cleans its own ghosts and none removes a record that another still has.
+/// A record itself names one sync, the last that wrote it, under `__sync_id__`. The others are
+/// stored here, so that each sync cleans its own ghosts and none removes a record that another
+/// still has.
 ///
 /// ```json
 /// { "key": "accounts/001…/7", "record": "accounts/001…", "syncId": 7 }
 /// ```
 struct ContributingSyncs: Sendable {
-  /// Stands for the sync of a record that was created here and that no download has brought yet. Where a soup has
-  /// one sync down, the record is that one's.
+  /// The sync id of a record that was created locally and is not downloaded yet. If a soup has one
+  /// sync down, the record belongs to that sync.
   static let createdLocally: Int64 = -1
 
-  /// Says of a record that was created here that a sync does not have it, as the server said when the sync's ghosts
-  /// were cleaned last.
+  /// The mark that the server does not have a locally created record for a sync, from the sync's
+  /// last ghost cleaning.
   static func absence(in syncId: Int64) -> Int64 { -1 - syncId }
 
   let soupName: String
@@ -25,7 +26,7 @@ struct ContributingSyncs: Sendable {
 
   private func record(_ id: String) -> String { "\(soupName)/\(id)" }
 
-  /// Remembers that syncs have brought records.
+  /// Records that syncs have downloaded records.
   func add(
     _ owners: some Sequence<(id: String, syncId: Int64)>,
     in transaction: borrowing StoreTransaction
@@ -41,7 +42,7 @@ struct ContributingSyncs: Sendable {
       entries: entries, forSoupNamed: Self.name, withExternalIdPath: "key")
   }
 
-  /// The ids of the records that this sync has brought and that name another.
+  /// The ids of the records that this sync has downloaded and that name another.
   func ids(in store: SmartStore) async throws -> [String] {
     let prefix = soupName.utf8.count + 1
     return try await store.read { reader in
@@ -54,7 +55,7 @@ struct ContributingSyncs: Sendable {
     }
   }
 
-  /// The syncs that have brought each of `ids` besides the one that the record names.
+  /// The syncs that have downloaded each of `ids` besides the one that the record names.
   func others(
     of ids: some Sequence<String>, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [String: Set<Int64>] {
@@ -72,7 +73,7 @@ struct ContributingSyncs: Sendable {
     return others
   }
 
-  /// Forgets that this sync has brought records.
+  /// Removes the entries of this sync for records.
   func remove(
     _ ids: some Sequence<String>, of syncId: Int64? = nil,
     in transaction: borrowing StoreTransaction
@@ -81,7 +82,7 @@ struct ContributingSyncs: Sendable {
       ids.map { "\(record($0))/\(syncId ?? self.syncId)" }, in: transaction)
   }
 
-  /// Forgets a sync that is deleted.
+  /// Removes all entries of a deleted sync.
   static func removeAll(of syncId: Int64, in store: SmartStore) async throws {
     try await removeEntries(of: syncId, in: store)
     try await removeEntries(of: absence(in: syncId), in: store)

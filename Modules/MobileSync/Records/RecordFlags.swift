@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// The four flags that say what a record needs.
+/// The four flags that define the action for a record.
 struct RecordFlags: Sendable, Equatable {
   var local: Bool
   var created: Bool

@@ -1,21 +1,21 @@
 public import SalesforceSDKCommon
 
-/// A record for a list: its id, name and type, and its whole content.
+/// A record for display in a list: its id, name and type, and its whole content.
 ///
-/// It is made from what any of the platform's resources gives: query results, search results, recently
-/// viewed items. Two are equal if id, name and content are.
+/// It can be created from records of any resource: query results, search results, recently viewed
+/// items. Two are equal if their ids, names and contents are.
 public struct SObject: Sendable, Hashable {
   /// The record's id: the member `Id`, else `id`; nil without either.
   public let objectId: String?
   /// The record's name: the member `Name`, or `name` of a record without `Id`.
   public let name: String?
-  /// The object, such as `Account`: the type among the record's attributes; of a recently viewed item,
-  /// and of a record without `Id`, the member `Type`.
+  /// The type of the object, such as `Account`: the type in the record's attributes, or the member
+  /// `Type` of a recently viewed item and of a record without `Id`.
   public let objectType: String?
   /// The record.
   public let rawData: JSONObject
 
-  /// Reads a record; what it lacks is nil.
+  /// Reads a record; missing members are nil.
   public init(_ record: JSONObject) {
     rawData = record
     guard let id = record[SyncKeys.defaultIdField]?.string else {

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Which syncs of a store work on which soups.
+/// The index from a store's soups to their syncs.
 struct SoupSyncIndex: Sendable {
   /// A sync and the soups that its target names.
   private struct Use: Sendable {
@@ -12,7 +12,7 @@ struct SoupSyncIndex: Sendable {
   private let uses: [Use]
   private let registry: SyncTargetRegistry
 
-  /// Looks at the targets of all syncs.
+  /// Creates the index from the targets of all syncs.
   init(_ syncs: [SyncState], _ registry: SyncTargetRegistry) {
     uses = syncs.map { Use(sync: $0, soups: registry.soups(of: $0)) }
     self.registry = registry
@@ -29,7 +29,7 @@ struct SoupSyncIndex: Sendable {
 
   /// As ``keepsBases(_:)``, with the syncs that were made since the uses were looked at.
   ///
-  /// A run that did not know of them would leave bases behind that do not fit the entries that it writes.
+  /// A run that did not know of them would leave base versions behind that do not fit the entries that it writes.
   func keepsBases(
     _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Bool {
@@ -66,7 +66,7 @@ struct SoupSyncIndex: Sendable {
       })
   }
 
-  /// How the syncs of a soup name the id and date fields.
+  /// The names of the id and date fields in the syncs of a soup.
   func names(of soupName: String) -> SyncFieldNames {
     let names = uses.lazy.flatMap(\.soups).first { $0.soupName == soupName }?.names
     return SyncFieldNames(
@@ -91,7 +91,8 @@ extension SoupSyncIndex: EntryUnion.Uses {}
 extension SyncState {
   /// Whether the sync compares records with their base versions.
   ///
-  /// A sync down in mode leaveIfChanged keeps them for the sync up, which may be created after the first edit.
+  /// A sync down in mode `LEAVE_IF_CHANGED` stores the base versions for the sync up, which may be
+  /// created after the first edit.
   var needsBases: Bool { options.mergeMode != .overwrite }
 }
 

@@ -78,7 +78,7 @@ extension SyncSoup {
     }
   }
 
-  /// Hands on every dirty record, by ascending entry id, page by page.
+  /// Passes every dirty record to a closure, by ascending entry id, page by page.
   func forEachDirty(
     in store: SmartStore, _ body: (Int64, JSONSlice) throws -> Void
   ) async throws {
@@ -90,7 +90,7 @@ extension SyncSoup {
     }
   }
 
-  /// How many records are dirty.
+  /// The number of dirty records.
   func dirtyCount(in store: SmartStore) async throws -> Int {
     try await store.read { reader in
       let rows = try reader.rows(
@@ -143,8 +143,8 @@ extension SyncSoup {
     }
   }
 
-  /// How many records are dirty in each soup of a store. Soups without an index on `__local__` cannot
-  /// be synced up and are not asked; soups with nothing to send are left out.
+  /// The number of dirty records in each soup of a store. Soups without an index on `__local__`
+  /// cannot be synced up and are skipped; soups with nothing to send are left out.
   static func dirtyCounts(in store: SmartStore) async throws -> [String: Int] {
     var counts: [String: Int] = [:]
     for soup in try await store.allSoupNames() {
@@ -202,7 +202,8 @@ extension SyncSoup {
     }
   }
 
-  /// How many records are on the server as far as is known here: all but those created locally.
+  /// The number of records that are assumed to exist on the server: all except locally created
+  /// ones.
   func serverIdCount(in store: SmartStore) async throws -> Int {
     let prefix = SyncKeys.localIdPrefix
     // Both walk through the index alone.
@@ -211,7 +212,7 @@ extension SyncSoup {
         "BETWEEN ? AND ?", [.string(prefix), .string(prefix + "\u{7F}")], in: store)
   }
 
-  /// How many ids meet a condition.
+  /// The number of ids that meet a condition.
   private func idCount(
     _ condition: String, _ values: [JSONValue], in store: SmartStore
   ) async throws -> Int {
@@ -243,7 +244,7 @@ extension SyncSoup {
     }
   }
 
-  /// The next clean records behind an entry id, at most ``SyncLimits/recordsPerRead``.
+  /// The next clean records after an entry id, at most ``SyncLimits/recordsPerRead``.
   func cleanEntries(
     after entryId: Int64, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [(id: Int64, record: JSONSlice)] {
@@ -254,9 +255,10 @@ extension SyncSoup {
     return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
   }
 
-  /// Removes those records that are among `ids` and still clean, with their bases and conflicts.
+  /// Removes those records that are among `ids` and still clean, with their base versions and
+  /// conflicts.
   ///
-  /// - Returns: How many were removed.
+  /// - Returns: The number of removed records.
   func removeClean(
     ids: ArraySlice<String>, in transaction: borrowing StoreTransaction
   ) throws -> Int {

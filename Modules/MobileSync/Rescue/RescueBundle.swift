@@ -9,14 +9,14 @@ public struct RescueUser: Sendable, Hashable {
   /// The user's id; the forms of 15 and 18 characters are the same user's.
   public let userId: String
 
-  /// Names a user. A store that belongs to no user has two empty texts.
+  /// Names a user. For a store without a user, both texts are empty.
   public init(organizationId: String, userId: String) {
     self.organizationId = SalesforceId(organizationId)?.text ?? organizationId
     self.userId = SalesforceId(userId)?.text ?? userId
   }
 }
 
-/// What of a store is not synced, as it stands in a bundle: JSON documents, one a line.
+/// The unsynced content of a store in a bundle: JSON documents, one per line.
 ///
 /// ```json
 /// {"bundle":"…","organizationId":"00D…","userId":"005…","time":1700000000000,"soups":[…],"entries":2}
@@ -37,15 +37,17 @@ struct RescueBundle: Sendable {
     let soup: String
     let entryId: Int64
     let record: JSONSlice
-    /// What both sides agreed on last; nil if that is not known.
+    /// The base version; nil if it is unknown.
     let base: JSONObject?
     /// The time, in milliseconds since 1970, before which its create was certainly not sent; nil if it is no create.
     let sentAfter: Int64?
+    /// The arrival of a create whose response was lost, as ``UnacknowledgedMark/arrival``.
+    let arrival: ClosedRange<Int64>?
   }
 
   let id: String
   let user: RescueUser
-  /// When it was written, in milliseconds since 1970.
+  /// The time at which it was written, in milliseconds since 1970.
   let time: Int64
   let soups: [Soup]
   /// In the order in which they are uploaded.
@@ -67,10 +69,13 @@ struct RescueBundle: Sendable {
       writer.string(entry.soup)
       writer.key("entryId")
       writer.integer(entry.entryId)
-      // The bytes of an entry may have line feeds of their own.
+      // The stored text of an entry may contain line feeds.
       try writer.member("record", entry.record.value)
       if let base = entry.base { try writer.member("base", .object(base)) }
       if let time = entry.sentAfter { try writer.member("sentAfter", .integer(time)) }
+      for (key, value) in UnacknowledgedMark.json(ofArrival: entry.arrival) {
+        try writer.member(key, value)
+      }
       writer.endObject()
       bytes += writer.bytes + [UInt8(ascii: "\n")]
     }
@@ -109,7 +114,7 @@ struct RescueBundle: Sendable {
       entries.append(
         Entry(
           soup: soup, entryId: entryId, record: record, base: json["base"]?.value.object,
-          sentAfter: json["sentAfter"]?.int64))
+          sentAfter: json["sentAfter"]?.int64, arrival: UnacknowledgedMark.arrival(in: json)))
     }
     self.soups = known
     self.entries = entries

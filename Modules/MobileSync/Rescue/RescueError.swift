@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Why a rescue bundle could not be written or used. Nothing was changed.
+/// A rescue bundle that could not be written or used. Nothing was changed.
 public struct RescueError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -9,7 +9,7 @@ public struct RescueError: FieldforceError {
     }
     private let kind: Kind
 
-    /// The bytes are no bundle, or not all of one. Use another copy.
+    /// The bytes are not a bundle, or not a complete one. Use another copy.
     public static let damaged = Code(kind: .damaged)
     /// A later version of the package wrote the bundle. Update this program.
     public static let unsupportedVersion = Code(kind: .unsupportedVersion)
@@ -17,7 +17,7 @@ public struct RescueError: FieldforceError {
     public static let wrongKey = Code(kind: .wrongKey)
     /// The bundle has the records of another user. Log in as that user.
     public static let foreignUser = Code(kind: .foreignUser)
-    /// A passphrase is too short, or a text is no key.
+    /// A passphrase is too short, or a text is not a key.
     public static let invalidKey = Code(kind: .invalidKey)
     /// A soup of the store lacks an index that the import needs; the message names both. Alter the soup.
     public static let missingIndex = Code(kind: .missingIndex)
@@ -28,7 +28,7 @@ public struct RescueError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on what, and the remedy. Holds no record data.
+  /// The failure, its subject and the remedy, without record data.
   public let message: String
   /// The line that noticed the failure.
   public let location: SourceLocation

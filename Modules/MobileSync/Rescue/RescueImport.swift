@@ -111,7 +111,7 @@ struct RescueImport: Sendable {
     return try edit(entry, soup, copy, id, first, record, in: transaction)
   }
 
-  /// Whether two entries have the same values, and are to be sent in the same way.
+  /// Whether two entries have the same values, and the same action in the next upload.
   private func isSame(_ copy: JSONSlice, _ other: JSONSlice, _ names: SyncFieldNames) -> Bool {
     guard RecordFlags(of: copy) == RecordFlags(of: other) else { return false }
     let keys = Set(copy.members.map(\.key)).union(other.members.map(\.key))
@@ -120,7 +120,7 @@ struct RescueImport: Sendable {
     }
   }
 
-  /// The record was edited here, too: both entries become one, as two entries of a record always do.
+  /// The record was edited locally, too: both entries become one, as two entries of a record always do.
   private func unite(
     _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ copy: JSONSlice, _ id: String,
     _ here: [(id: Int64, record: JSONSlice)],
@@ -172,7 +172,7 @@ struct RescueImport: Sendable {
     return record(conflicts.contains(here.id) ? .conflict : .edited, here.id)
   }
 
-  /// Keeps what the edit was based on in the place of what this store knows: without it, values that the server has
+  /// Stores what the edit was based on in place of what this store knows: without it, values that the server has
   /// changed since would look like edits.
   private func keepBase(
     _ entry: RescueBundle.Entry, _ id: String?, in transaction: borrowing StoreTransaction
@@ -204,6 +204,7 @@ struct RescueImport: Sendable {
     for name in fields where soup.names.isData(name) { sent[name] = copy[name]?.value }
     var json = outcome.json
     json["sentAfter"] = .integer(sentAfter)
+    for (key, value) in UnacknowledgedMark.json(ofArrival: entry.arrival) { json[key] = value }
     json["newestEntryId"] = .integer(entryId)
     json["sent"] = .object(sent)
     try transaction.upsert(

@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// For whom a bundle is encrypted.
+/// A recipient that a bundle is encrypted for.
 public struct RescueRecipient: Sendable {
   enum Kind: Sendable {
     case passphrase([UInt8])
@@ -12,7 +12,7 @@ public struct RescueRecipient: Sendable {
   /// The cost of the passphrase's key; tests lower it.
   var rounds = RescueSeal.rounds
 
-  /// How many characters a passphrase has at least.
+  /// The minimum number of characters of a passphrase.
   public static let shortestPassphrase = 8
 
   /// Everyone who knows a passphrase. The key is derived with scrypt, which takes 64 MB of memory.
@@ -44,7 +44,7 @@ public struct RescueRecipient: Sendable {
   }
 }
 
-/// What opens a bundle.
+/// A key that decrypts a bundle.
 public struct RescueKey: Sendable {
   enum Kind: Sendable {
     case passphrase([UInt8])
@@ -71,14 +71,15 @@ public struct RescueKey: Sendable {
   }
 }
 
-/// A pair of keys of the curve X25519: devices get the public one, and the private one opens their bundles.
+/// A pair of keys of the curve X25519: devices get the public key, and the private key decrypts
+/// their bundles.
 public struct RescueKeyPair: Sendable {
   /// In base64, 44 characters.
   public let publicKey: String
   /// In base64, 44 characters. Keep it secret.
   public let privateKey: String
 
-  /// Makes a random pair.
+  /// Creates a random pair.
   public init() {
     let key = Curve25519.KeyAgreement.PrivateKey()
     publicKey = key.publicKey.rawRepresentation.base64EncodedString()

@@ -1,27 +1,27 @@
 public import SalesforceSDKCommon
 
-/// What became of each record of a bundle.
+/// The outcome of each record of a bundle.
 public struct RescueReport: Sendable {
   /// A record of the bundle.
   public struct Record: Sendable {
-    /// What became of it.
+    /// The outcome of a record.
     public struct Outcome: Sendable, Hashable, CustomStringConvertible {
       private enum Kind: String {
         case added, edited, merged, conflict, unchanged, imported, uploaded
       }
       private let kind: Kind
 
-      /// The store had no entry of the record; it has one now, unsynced.
+      /// The store had no entry for the record; it now has an unsynced one.
       public static let added = Outcome(kind: .added)
-      /// The store had the record as the server had it; the edit is applied to it.
+      /// The store had the record without local edits; the edit is applied to it.
       public static let edited = Outcome(kind: .edited)
-      /// The store had edits of the record of its own; both are in the entry.
+      /// The store had its own edits of the record; the entry has both.
       public static let merged = Outcome(kind: .merged)
       /// The store had other values in the same fields; the entry waits for a decision (``SyncConflict``).
       public static let conflict = Outcome(kind: .conflict)
       /// The store had the same edit.
       public static let unchanged = Outcome(kind: .unchanged)
-      /// An earlier import of the same bundle has brought it.
+      /// An earlier import of the same bundle imported the record.
       public static let imported = Outcome(kind: .imported)
       /// The record was created locally, and this store has uploaded it since.
       public static let uploaded = Outcome(kind: .uploaded)
@@ -36,16 +36,16 @@ public struct RescueReport: Sendable {
     public let id: String?
     /// The entry in this store; nil if it has none.
     public let entryId: Int64?
-    /// What became of it.
+    /// The outcome.
     public let outcome: Outcome
   }
 
   /// The records, in the order of the bundle.
   public let records: [Record]
-  /// Whether the import was tried and undone.
+  /// Whether the import was a dry run, which is undone.
   public let isDryRun: Bool
 
-  /// How many records had an outcome.
+  /// Returns the number of records with an outcome.
   public func count(_ outcome: Record.Outcome) -> Int { records.count { $0.outcome == outcome } }
 
   /// `{"entries": n, "files": 0, "conflicts": n, "records": [{"soup", "id", "entryId", "outcome"}]}`.
@@ -65,13 +65,13 @@ public struct RescueReport: Sendable {
   }
 }
 
-/// What a bundle has, to be shown before it is imported.
+/// The content of a bundle, for display before an import.
 public struct RescueContents: Sendable {
   /// The user whose records they are.
   public let user: RescueUser
-  /// When it was written, in milliseconds since 1970.
+  /// The time at which it was written, in milliseconds since 1970.
   public let time: Int64
-  /// How many entries it has of each soup.
+  /// The number of entries of each soup.
   public let entries: [String: Int]
 
   init(_ bundle: RescueBundle) {

@@ -164,7 +164,7 @@ enum RescueSeal {
       checking = key("check")
     }
 
-    /// What tells a wrong key from a damaged content.
+    /// The check that distinguishes a wrong key from damaged content.
     func check(of header: [UInt8]) -> [UInt8] {
       Array(HMAC<SHA256>.authenticationCode(for: header, using: checking))
     }
@@ -190,7 +190,7 @@ enum RescueSeal {
     (0..<bytes).reversed().map { $0 < 8 ? UInt8(truncatingIfNeeded: value >> ($0 * 8)) : 0 }
   }
 
-  /// Takes one part after the other, and refuses to go beyond the end.
+  /// A reader of consecutive parts, which refuses to read beyond the end.
   private struct Reader {
     private let bytes: [UInt8]
     private var position = 0
@@ -198,7 +198,7 @@ enum RescueSeal {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     var isAtEnd: Bool { position == bytes.count }
-    /// What was taken so far.
+    /// The position up to which bytes were read.
     var read: [UInt8] { Array(bytes[..<position]) }
 
     mutating func take(_ count: Int) throws(RescueError) -> [UInt8] {

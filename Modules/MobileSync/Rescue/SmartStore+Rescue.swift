@@ -3,16 +3,19 @@ import SalesforceSDKCommon
 public import SmartStore
 
 extension SmartStore {
-  /// Writes what is not synced into one encrypted bundle: the unsynced entries of all soups in the order in which
-  /// they are uploaded, with their base versions, and what is known of creates whose responses were lost.
+  /// Writes the unsynced content of the store into one encrypted bundle: the unsynced entries of
+  /// all soups in upload order, with their base versions, and the marks of unacknowledged creates.
   ///
-  /// The store is read from one snapshot and stays as it is. Call it before a logout that loses unsynced records, or
-  /// on a device whose network is broken. Cost: memory for three times the unsynced entries.
+  /// The store is read from one snapshot and stays as it is. Call this before a logout that deletes
+  /// unsynced records, or on a device without a working network. It needs memory for three times
+  /// the unsynced entries.
   ///
   /// - Parameters:
-  ///   - user: The user to whom the store belongs. A store of another user does not import the bundle.
-  ///   - registry: The targets that syncs of this store may name; they tell how soups name ids and dates.
-  /// - Returns: The bundle, and how many entries it has.
+  ///   - user: The user to whom the store belongs. A store of another user does not import the
+  ///     bundle.
+  ///   - registry: The targets that syncs of this store may name; they define the id and date
+  ///     fields of soups.
+  /// - Returns: The bundle, and the number of its entries.
   /// - Throws: ``SyncError`` `store`.
   public func exportRescue(
     for recipient: RescueRecipient, of user: RescueUser, registry: SyncTargetRegistry,
@@ -48,12 +51,13 @@ extension SmartStore {
     }
   }
 
-  /// Merges a bundle into this store, as a sync would: a record that the server has had its edits applied to the
-  /// version that is here, edits of the same fields become conflicts, and creates are unsynced again.
+  /// Merges a bundle into this store, as a sync would. Edits are applied to this store's version of
+  /// the record; edits of the same fields become conflicts; creates become unsynced entries.
   ///
-  /// Everything happens in one transaction, after the whole bundle was checked. An import of the same bundle for a
-  /// second time changes nothing. A create is uploaded only after a search on the server: the device that
-  /// wrote the bundle may have created it after all. Soups that are missing are registered.
+  /// The whole bundle is verified first, and then imported in one transaction. Importing the same
+  /// bundle a second time changes nothing. A create is uploaded only after a search on the server:
+  /// the device that wrote the bundle may have created it after all. Soups that are missing are
+  /// registered.
   ///
   /// - Parameters:
   ///   - user: The user to whom this store belongs.
@@ -89,7 +93,7 @@ extension SmartStore {
     }
   }
 
-  /// What a bundle has.
+  /// Reads the content of a bundle, without importing it.
   ///
   /// - Throws: ``RescueError`` `damaged`, `unsupportedVersion`, `wrongKey`.
   public static func rescueContents(
@@ -121,15 +125,16 @@ extension RescueBundle {
           of: found.compactMap { $0.record[soup.names.id]?.string }, in: reader) : [:]
       let marks =
         reader.soupExists(forName: OutcomeStore.soupName)
-        ? try OutcomeStore.sentAfter(slice.map { "\(soup.name)/\($0)" }, in: reader) : [:]
+        ? try OutcomeStore.marks(slice.map { "\(soup.name)/\($0)" }, in: reader) : []
       for (entryId, record) in found {
         let id = record[soup.names.id]?.string
+        let mark = marks.first { $0.outcome.entryId == entryId }
         let isCreate = RecordFlags(of: record).created || id.map(SyncKeys.isLocalId) ?? true
         entries.append(
           Entry(
             soup: soup.name, entryId: entryId, record: record, base: id.flatMap { bases[$0] },
-            sentAfter: isCreate
-              ? min(marks["\(soup.name)/\(entryId)"] ?? sentAfter, sentAfter) : nil))
+            sentAfter: isCreate ? min(mark?.sentAfter ?? sentAfter, sentAfter) : nil,
+            arrival: isCreate ? mark?.arrival : nil))
       }
     }
     return entries

@@ -2,12 +2,12 @@ import SalesforceSDKCommon
 
 /// Values as SOQL literals.
 public enum SOQLLiteral: Sendable {
-  /// How many ids a condition names at most: queries travel in the address.
+  /// The maximum number of ids in a condition: queries are part of the URL.
   public static let maxIds = 500
-  /// How many bytes a list may take in an address; the server refuses addresses beyond 16 KB.
+  /// The maximum length of a list in a URL; the server refuses URLs beyond 16 KB.
   static let maxListBytes = 15_000
 
-  /// A text in single quotes; what would end it early is escaped.
+  /// Returns a text in single quotes, with special characters escaped.
   public static func text(_ value: some StringProtocol) -> String {
     var literal = "'"
     for character in value.unicodeScalars {
@@ -24,15 +24,15 @@ public enum SOQLLiteral: Sendable {
     return literal + "'"
   }
 
-  /// A list of texts for `IN`: `('a', 'b')`.
+  /// Returns a list of texts for `IN`: `('a', 'b')`.
   public static func list(_ values: some Sequence<String>) -> String {
     "(\(values.map { text($0) }.joined(separator: ", ")))"
   }
 
-  /// Cuts ids into slices, each of which ``list(_:)`` makes short enough for an address.
+  /// Splits ids into slices, so that ``list(_:)`` of each slice is short enough for a URL.
   ///
-  /// - Parameter count: How many ids a slice has at most; values outside of 1 to ``maxIds`` mean
-  ///   ``maxIds``.
+  /// - Parameter count: The maximum number of ids in a slice; values outside of 1 to ``maxIds``
+  ///   mean ``maxIds``.
   public static func slices(of ids: [String], atMost count: Int = maxIds) -> [ArraySlice<String>] {
     var slices: [ArraySlice<String>] = []
     var rest = ids[...]
@@ -44,7 +44,7 @@ public enum SOQLLiteral: Sendable {
     return slices
   }
 
-  /// How many of the first ids make one slice; at least one.
+  /// The number of the first ids that make one slice; at least one.
   private static func lengthOfSlice(_ ids: ArraySlice<String>, atMost count: Int) -> Int {
     let count = (1...maxIds).contains(count) ? count : maxIds
     var bytes = 0

@@ -2,10 +2,10 @@ import SalesforceSDKCommon
 
 /// An editor for single clauses of a SOQL query, which leaves the others as they are written.
 ///
-/// The query is cut at its top-level keywords. Sub-selects, quoted texts and fields that are named
-/// like keywords are carried through unread. ``soql`` puts the clauses together again in the
-/// platform's order, with lower-case keywords and single blanks; a query that already has this form
-/// and is not changed comes back byte for byte.
+/// The query is split at its top-level keywords. Sub-selects, quoted texts and fields named like
+/// keywords are kept unparsed. ``soql`` joins the clauses in the platform's order, with lower-case
+/// keywords and single spaces; an unchanged query that already has this form is returned byte for
+/// byte.
 ///
 /// ```swift
 /// var query = SOQLMutator("SELECT Id FROM Account WHERE Name = 'John' LIMIT 100")
@@ -29,7 +29,7 @@ public struct SOQLMutator: Sendable, Equatable {
 
   private var texts: [Clause: String] = [:]
 
-  /// Reads `soql`. Words before `select` are dropped.
+  /// Parses `soql`. Words before `select` are dropped.
   public init(_ soql: String) {
     let tokens = SOQLTokenizer.tokens(of: soql)
     var current: Clause?
@@ -50,9 +50,9 @@ public struct SOQLMutator: Sendable, Equatable {
     close(current, text)
   }
 
-  /// The query, put together again.
+  /// The query, joined from its clauses.
   ///
-  /// A limit or offset that is 0 or no number is left out.
+  /// A limit or offset that is 0 or not a number is omitted.
   public var soql: String {
     var parts: [String] = []
     for clause in Clause.allCases {
@@ -68,18 +68,18 @@ public struct SOQLMutator: Sendable, Equatable {
     return parts.joined(separator: " ")
   }
 
-  /// Whether the text has a select and a from clause that say something.
+  /// Whether the query has a select and a from clause that are not empty.
   public var isSelectQuery: Bool {
     texts[.select]?.isEmpty == false && texts[.from]?.isEmpty == false
   }
 
-  /// The object that the query is about: the first word behind `from`; nil if there is none.
+  /// The object that the query is about: the first word after `from`; nil if there is none.
   public var objectName: String? {
     texts[.from]?.split { $0.isWhitespace || $0 == "," }.first.map(String.init)
   }
 
-  /// Whether the query has the clause that begins with `keyword`, such as `group by`, in lower case. The empty text
-  /// stands for what follows the last clause, such as `for view`.
+  /// Whether the query has the clause that begins with `keyword`, such as `group by`, in lower
+  /// case. The empty text represents the words after the last clause, such as `for view`.
   public func has(_ keyword: String) -> Bool {
     Clause(rawValue: keyword).flatMap { texts[$0] }?.isEmpty == false
   }
@@ -101,12 +101,12 @@ public struct SOQLMutator: Sendable, Equatable {
 
   /// Whether `field` is an entry of the top-level select list: the whole name, in its case.
   ///
-  /// Of an entry with an alias (`Name n`) the first word counts. Sub-selects are not looked into.
+  /// For an entry with an alias (`Name n`), the first word counts. Sub-selects are not searched.
   public func isSelectingField(_ field: String) -> Bool {
     Self.entries(of: texts[.select] ?? "").contains(field)
   }
 
-  /// The names in the top-level select list; nil if something else stands there, such as a sub-select.
+  /// The names in the top-level select list; nil if it has anything else, such as a sub-select.
   public var selectedFields: [String]? {
     guard let list = texts[.select], !list.contains("(") else { return nil }
     return Self.entries(of: list)
@@ -156,7 +156,7 @@ public struct SOQLMutator: Sendable, Equatable {
     Int(texts[.limit] ?? "").map { $0 != 0 } ?? false
   }
 
-  /// Whether the `order by` text, blanks removed, is exactly `text`.
+  /// Whether the `order by` text, without spaces, is exactly `text`.
   public func isOrderingBy(_ text: String) -> Bool {
     guard let order = texts[.orderBy] else { return false }
     return order.filter { !$0.isWhitespace } == text

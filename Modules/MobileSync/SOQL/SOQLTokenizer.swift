@@ -1,6 +1,6 @@
 /// One piece of a SOQL text, cut by ``SOQLTokenizer``.
 struct SOQLToken: Sendable, Equatable {
-  /// What a piece is.
+  /// The kind of a token.
   enum Kind: Sendable, Equatable {
     /// A run of blanks, tabs and line breaks.
     case blank
@@ -22,7 +22,7 @@ struct SOQLToken: Sendable, Equatable {
   }
 }
 
-/// Cuts a SOQL text into blanks, words, quoted texts and parenthesised texts.
+/// Splits a SOQL text into blanks, words, quoted texts and parenthesised texts.
 ///
 /// Joined again the tokens give the text back; only the blanks inside `order by` and `group by`
 /// become one. A quote or parenthesis that is never closed reaches to the end of the text.

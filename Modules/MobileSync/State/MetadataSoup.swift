@@ -6,7 +6,7 @@ struct MetadataSoup: Sendable {
   let name: String
   let indexes: [SoupIndex]
 
-  /// What both sides of each record agreed on last, by soup and record id.
+  /// The base version of each record, by soup and record id.
   static let bases = MetadataSoup(
     name: "syncs_bases", indexes: [SoupIndex(path: "key", type: .string)])
   /// Open conflicts, by soup and entry id.
@@ -21,7 +21,7 @@ struct MetadataSoup: Sendable {
     name: "syncs_ids",
     indexes: [SoupIndex(path: "key", type: .string), SoupIndex(path: "id", type: .string)])
 
-  /// Syncs that have brought a record besides the one that the record names.
+  /// Syncs that have downloaded a record besides the one that the record names.
   static let owners = MetadataSoup(
     name: "syncs_owners",
     indexes: [

@@ -20,7 +20,7 @@ struct OutcomeStore: Sendable {
     }
   }
 
-  /// Keeps outcomes, each in the place of an earlier one of the same record.
+  /// Stores outcomes, each in place of an earlier one of the same record.
   static func save(
     _ outcomes: [SyncRecordOutcome], in transaction: borrowing StoreTransaction
   ) throws {
@@ -29,15 +29,18 @@ struct OutcomeStore: Sendable {
       entries: outcomes.map { .object($0.json) }, forSoupNamed: soupName, withExternalIdPath: "key")
   }
 
-  /// Keeps what became of records that were, or are about to be, sent.
+  /// Stores the outcomes of records that were sent or are about to be sent.
   ///
-  /// What the server may have done without being heard becomes a mark with the values that were sent. A
-  /// mark that is there already keeps its beginning: what was sent first may still have arrived.
+  /// An unacknowledged request becomes a mark with the sent values. An existing mark keeps its
+  /// start, because the first request may still have arrived.
   ///
-  /// - Parameter time: Before which time of the server's nothing was sent that is sent now.
+  /// - Parameters:
+  ///   - clock: The estimate of the server's time.
+  ///   - now: The time of this machine's clock.
+  ///   - lateness: The time from now on in which the server may complete the unacknowledged requests.
   static func save(
-    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)], after time: Int64,
-    in transaction: borrowing StoreTransaction
+    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)], at clock: ServerClock,
+    _ now: Int64, lateness: Duration, in transaction: borrowing StoreTransaction
   ) throws {
     try save(sent.map(\.outcome).filter { !$0.isLost }, in: transaction)
     let lost = sent.filter(\.outcome.isLost)
@@ -54,7 +57,17 @@ struct OutcomeStore: Sendable {
       }
       let earlier = known[outcome.key].flatMap { $0.isOfSame(outcome) ? $0 : nil }
       var json = outcome.json
-      json["sentAfter"] = .integer(earlier?.sentAfter ?? time)
+      json["sentAfter"] = .integer(earlier?.sentAfter ?? clock.past(now))
+      let start = earlier?.arrival?.lowerBound ?? clock.earliestArrival(now)
+      let end = outcome.kind == .unanswered ? clock.latestArrival : nil
+      let arrival = start...max(start, end ?? .max)
+      for (key, value) in UnacknowledgedMark.json(ofArrival: arrival) { json[key] = value }
+      if lateness > .zero {
+        // The server's time is known to the second.
+        let time = (clock.estimate ?? now) + Int64(lateness / .milliseconds(1)) + 1_000
+        json["openUntil"] = .integer(time)
+        json["openUntilHere"] = .integer(now + Int64(lateness / .milliseconds(1)))
+      }
       json["newestEntryId"] = .integer(earlier?.newestEntryId ?? newest[soup] ?? 0)
       if let externalId = record.externalId {
         json["externalId"] = [
@@ -79,29 +92,14 @@ struct OutcomeStore: Sendable {
   }
 
   /// The marks under `keys`, in no order.
-  private static func marks(
+  static func marks(
     _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [UnacknowledgedMark] {
     try reader.entries(try entryIds(of: keys, in: reader), of: soupName)
       .compactMap { UnacknowledgedMark(json: $0.record) }
   }
 
-  /// The times, in milliseconds since 1970, before which the creates under `keys` were not sent that were not
-  /// acknowledged.
-  static func sentAfter(
-    _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
-  ) throws -> [String: Int64] {
-    var times: [String: Int64] = [:]
-    let ids = try entryIds(of: keys, in: reader)
-    for (_, json) in try reader.entries(ids, of: soupName) {
-      guard let mark = UnacknowledgedMark(json: json) else { continue }
-      times[mark.outcome.key] = mark.sentAfter
-    }
-    return times
-  }
-
-  /// Forgets the outcomes of the sync's earlier runs; what may have been done without a response
-  /// stays known.
+  /// Removes the outcomes of the sync's earlier runs, except marks of unacknowledged requests.
   func clear(syncId: Int64) async throws {
     while true {
       let removed = try await store.inTransaction(durability: .normal) { transaction in
@@ -125,7 +123,7 @@ struct OutcomeStore: Sendable {
       .compactMap(SyncRecordOutcome.init(json:))
   }
 
-  /// What the server may have done in `soupName` without being heard, by entry id.
+  /// The unacknowledged requests of `soupName`, by entry id.
   func lost(_ action: SyncUpAction, in soupName: String) async throws -> [Int64: UnacknowledgedMark]
   {
     var lost: [Int64: UnacknowledgedMark] = [:]
@@ -142,7 +140,37 @@ struct OutcomeStore: Sendable {
     return lost
   }
 
-  /// Forgets marks whose outcome is not needed any more.
+  /// Stores the time until which the server may have created records whose process ended before it noticed that
+  /// there was no response.
+  static func end(
+    _ marks: [UnacknowledgedMark], at time: Int64, in transaction: borrowing StoreTransaction
+  ) throws {
+    let open = marks.filter { $0.arrival?.upperBound == .max }
+    let ids = try entryIds(of: open.map(\.outcome.key), in: transaction)
+    let ended = try transaction.entries(ids, of: soupName).map { _, json in
+      try json.setting([("arrivedBefore", .integer(time))])
+    }
+    if !ended.isEmpty { try transaction.upsert(slices: ended, soup: soupName) }
+  }
+
+  /// Stores why records are not sent again yet, and until when.
+  ///
+  /// - Parameter held: The outcomes with the reasons, and the times by the server's clock.
+  static func hold(
+    _ held: [(outcome: SyncRecordOutcome, until: Int64)], in transaction: borrowing StoreTransaction
+  ) throws {
+    let byKey = Dictionary(
+      held.map { ($0.outcome.key, $0) }, uniquingKeysWith: { first, _ in first })
+    let ids = try entryIds(of: held.map(\.outcome.key), in: transaction)
+    let marked = try transaction.entries(ids, of: soupName).compactMap { _, json in
+      try json["key"]?.string.flatMap { byKey[$0] }.map { outcome, time in
+        try json.setting([("openUntil", .integer(time)), ("error", outcome.error ?? .null)])
+      }
+    }
+    if !marked.isEmpty { try transaction.upsert(slices: marked, soup: soupName) }
+  }
+
+  /// Removes marks whose outcome is no longer needed.
   func forget(_ marks: [SyncRecordOutcome]) async throws {
     if marks.isEmpty { return }
     try await store.inTransaction(durability: .normal) { transaction in
@@ -150,13 +178,13 @@ struct OutcomeStore: Sendable {
     }
   }
 
-  /// Forgets what is kept under `keys`.
+  /// Removes the outcomes under `keys`.
   static func forget(_ keys: [String], in transaction: borrowing StoreTransaction) throws {
     try transaction.remove(
       entryIds: entryIds(of: keys, in: transaction), forSoupNamed: soupName)
   }
 
-  /// Forgets that entries were sent whose records the server may or may not have created.
+  /// Removes the marks of unacknowledged creates.
   static func forgetUnacknowledgedCreates(
     _ keys: [String], in transaction: borrowing StoreTransaction
   ) throws {
@@ -197,7 +225,7 @@ struct OutcomeStore: Sendable {
       ).compactMap { $0["recordId"]?.string })
   }
 
-  /// The kinds of outcomes that are kept for a sync.
+  /// Returns the kinds of the stored outcomes of a sync.
   static func kinds(
     syncId: Int64, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Set<SyncRecordOutcome.Kind> {
@@ -208,7 +236,7 @@ struct OutcomeStore: Sendable {
     return Set(rows.compactMap { $0[0]?.string }.map(SyncRecordOutcome.Kind.init(rawValue:)))
   }
 
-  /// How many records of the sync's last run ended in which way.
+  /// The number of records by outcome in the sync's last run.
   func counts(syncId: Int64) async throws -> SyncOutcomeCounts {
     let rows = try await store.read { reader in
       try reader.rows(

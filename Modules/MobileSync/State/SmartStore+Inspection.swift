@@ -1,18 +1,18 @@
 package import SalesforceSDKCommon
 package import SmartStore
 
-/// What sync keeps of one entry, besides the entry.
+/// The metadata that sync stores about one entry.
 package struct InspectedRecord: Sendable {
   /// The base version, as it is stored; nil if none is kept.
   package let base: JSONSlice?
   /// The open conflict.
   package let conflict: SyncConflict?
-  /// What became of the record in the last sync up that took it.
+  /// The outcome of the record in the last sync up that included it.
   package let outcome: SyncRecordOutcome?
 }
 
 extension SmartStore {
-  /// What sync keeps of an entry.
+  /// Returns the metadata that sync stores about an entry.
   ///
   /// - Parameter recordId: The value of the entry's id field; nil if there is none.
   /// - Throws: ``SyncError`` `store`.

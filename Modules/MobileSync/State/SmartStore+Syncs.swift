@@ -1,12 +1,13 @@
 public import SmartStore
 
-// What a store reports about its syncs to a program that only reads it: no manager, no login, and during another
-// process's syncs.
+// Reports about syncs for programs that only read the store: without a manager or a login, even
+// while another process syncs.
 extension SmartStore {
-  /// All syncs of the store, or those in `status`, by ascending id; none if no manager has ever worked on
-  /// it.
+  /// Returns all syncs of the store, or those in `status`, by ascending id; none if no manager ever
+  /// used the store.
   ///
-  /// A sync whose process died is still running here; the next manager of the store stops it.
+  /// A sync whose process ended still has the status running; the store's next manager marks it as
+  /// stopped.
   ///
   /// - Throws: ``SyncError`` `store`.
   public func syncs(with status: SyncStatus? = nil) async throws -> [SyncState] {
@@ -16,14 +17,14 @@ extension SmartStore {
     }
   }
 
-  /// The sync with this id, nil if there is none.
+  /// Returns the sync with this id, nil if there is none.
   public func sync(id: Int64) async throws -> SyncState? {
     try await SyncManager.storeErrors {
       try await hasSyncs() ? SyncStateStore(store: self).sync(id: id) : nil
     }
   }
 
-  /// The sync with this name, nil if there is none.
+  /// Returns the sync with this name, nil if there is none.
   public func sync(named name: String) async throws -> SyncState? {
     try await SyncManager.storeErrors {
       try await hasSyncs() ? SyncStateStore(store: self).sync(name: name) : nil
@@ -37,11 +38,12 @@ extension SmartStore {
     }
   }
 
-  /// What there is to tell of a sync now.
+  /// Returns a report about a sync.
   ///
   /// - Parameters:
-  ///   - registry: The targets that syncs of this store may name; they tell which soups a sync fills.
-  ///   - environment: Its clock tells how long a run has taken so far.
+  ///   - registry: The targets that syncs of this store may name; they define which soups a sync
+  ///     fills.
+  ///   - environment: Its clock measures the time of a run.
   /// - Throws: ``SyncError`` `doesNotExist`, `store`.
   public func syncReport(
     forId id: Int64, registry: SyncTargetRegistry,

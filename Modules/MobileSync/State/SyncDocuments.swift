@@ -53,7 +53,7 @@ extension SyncOutcomeCounts {
 }
 
 extension SyncRecordOutcome {
-  /// The record and what became of it.
+  /// The record and its outcome.
   package var document: JSONValue {
     [
       "soup": .string(soupName), "entryId": .integer(entryId),
@@ -64,7 +64,8 @@ extension SyncRecordOutcome {
     ]
   }
 
-  /// The record's own conflict, as 'sync conflicts' lists it; of a record whose tree is in conflict nil.
+  /// The record's own conflict, as 'sync conflicts' lists it; nil for a record whose tree is in
+  /// conflict.
   package var conflict: String? {
     kind == .conflict && error == nil ? "\(soupName)/\(entryId)" : nil
   }

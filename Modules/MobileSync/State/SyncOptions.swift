@@ -3,31 +3,30 @@ public import SalesforceSDKCommon
 /// The options of a sync: the merge mode and, for a sync up, the fields to upload.
 ///
 /// JSON: `{"fieldlist": ["Name"], "mergeMode": "OVERWRITE", "fetchModificationDates": true,
-/// "lateCommitWindowMilliseconds": 10000}`, each but the merge mode only when set. The last two are
-/// ours and not the platform's.
+/// "lateCommitWindowMilliseconds": 10000}`, each except the merge mode only if it is set. The last
+/// two are extensions of this package.
 public struct SyncOptions: Sendable, Equatable {
-  /// What happens to a record that was changed on both sides.
+  /// The handling of a record that was changed on both sides.
   public var mergeMode: SyncMergeMode
-  /// The fields that are uploaded, unless the target has lists of its own. Sync up only.
+  /// The fields to upload, unless the target has its own lists. Sync up only.
   public var fieldlist: [String]?
-  /// Whether the modification dates that the server gave to sent records are fetched at once. Sync up
-  /// only; default: false.
+  /// Whether a sync up fetches the new modification dates of the records that it sent. Default:
+  /// false.
   ///
-  /// Without it a record that was sent still carries its old date: in mode
-  /// ``SyncMergeMode/leaveIfChanged`` it counts as outdated when it is edited and sent again before a
-  /// sync down. It costs one more request per batch and object type.
+  /// Otherwise the entries keep their old dates: in mode ``SyncMergeMode/leaveIfChanged``, an entry
+  /// that is edited and sent again before a sync down becomes a conflict. Fetching costs one more
+  /// request per batch and object type.
   public var fetchesModificationDates: Bool
 
-  /// How far a sync down looks back behind the newest date that it has seen. Sync down only; default:
-  /// zero.
+  /// The time before the watermark that a sync down requests again. Sync down only; default: zero.
   ///
-  /// A transaction that takes long to commit leaves records whose dates lie before those of records
-  /// that could be read earlier: a sync down that asks only for newer ones never sees them. It costs
-  /// that the records of the window come again with every run. Those that have not changed on the server since
-  /// replace no edit, in any merge mode.
+  /// If a server transaction takes long to commit, its records have dates before those of records
+  /// that were readable earlier, and a sync down that requests only newer records misses them. With
+  /// a window, each run downloads the records of that time again. A record that has not changed on
+  /// the server replaces no edit, in any merge mode.
   public var lateCommitWindow: Duration
 
-  /// Makes options. The caller chooses the merge mode: no mode suits every soup.
+  /// Creates options. The caller has to choose the merge mode, because no mode suits every soup.
   public init(
     mergeMode: SyncMergeMode, fieldlist: [String]? = nil,
     fetchesModificationDates: Bool = false, lateCommitWindow: Duration = .zero
@@ -38,7 +37,7 @@ public struct SyncOptions: Sendable, Equatable {
     self.lateCommitWindow = max(lateCommitWindow, .zero)
   }
 
-  /// Reads options. Where the JSON names no merge mode, the platform's default holds:
+  /// Reads options. If the JSON has no merge mode, the platform's default applies:
   /// ``SyncMergeMode/overwrite``.
   ///
   /// - Parameter json: An object; nil or null reads as an empty one.
@@ -75,7 +74,7 @@ public struct SyncOptions: Sendable, Equatable {
     return min(parts.seconds, 1 << 40) * 1_000 + parts.attoseconds / 1_000_000_000_000_000
   }
 
-  /// Since when a run is to ask that has seen everything up to `maxTimeStamp`.
+  /// The start date of a run whose watermark is `maxTimeStamp`.
   func start(after maxTimeStamp: Int64) -> Int64 {
     let window = lateCommitWindowMilliseconds
     return maxTimeStamp > 0 && window > 0 ? max(maxTimeStamp - window, 0) : maxTimeStamp

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// The ranges of ids in which the first download of a sync comes, and how far each of them has come.
+/// The ranges of ids of a sync's first download, with the progress of each.
 ///
 /// JSON, as stored in the sync's state:
 ///
@@ -13,22 +13,22 @@ public struct SyncPartitions: Sendable, Equatable {
   public struct Partition: Sendable, Equatable {
     /// The first id of the range; nil: it has no lower end.
     let from: String?
-    /// The id in front of which the range ends; nil: it has no upper end.
+    /// The exclusive upper bound of the range; nil if there is none.
     public internal(set) var below: String?
-    /// The watermark: all records of the range up to this id are saved; nil: none is.
+    /// The watermark: all records of the range up to this id are saved; nil if none is.
     public internal(set) var savedUntil: String?
-    /// How many records of the range are saved.
+    /// The number of saved records of the range.
     public internal(set) var saved = 0
     /// Whether all are saved.
     public internal(set) var isDone = false
 
-    /// What is still to be downloaded.
+    /// The remaining range to download.
     var rest: SyncIdRange { SyncIdRange(from: from, after: savedUntil, below: below) }
   }
 
   /// The ranges. Together they cover all ids, and no id is in two of them.
   public internal(set) var ranges: [Partition]
-  /// How many records there were when the ranges were made.
+  /// The number of records when the ranges were created.
   public let total: Int
   /// Up to when every range is complete, in milliseconds since 1970: the newest date that a record had before the
   /// first range was requested.
@@ -38,7 +38,7 @@ public struct SyncPartitions: Sendable, Equatable {
   /// More ranges than this are not made, however unevenly the ids are spread.
   private static let most = 64
 
-  /// Makes ranges of equal width; nil if the ids cannot be divided.
+  /// Creates ranges of equal width; nil if the ids cannot be divided.
   init?(_ bounds: SyncIdBounds, count: Int) {
     let cuts = IdScale.boundaries(from: bounds.lowest, to: bounds.highest, count: count)
     if cuts.isEmpty { return nil }
@@ -50,7 +50,7 @@ public struct SyncPartitions: Sendable, Equatable {
 
   /// Whether every range is saved.
   public var isDone: Bool { ranges.allSatisfy(\.isDone) }
-  /// How many records are saved.
+  /// The number of saved records.
   public var saved: Int { ranges.reduce(0) { $0 + $1.saved } }
 
   /// A page of a range is about to be saved.
@@ -68,13 +68,15 @@ public struct SyncPartitions: Sendable, Equatable {
     ranges[index].isDone = isLast
   }
 
-  /// Cuts the rest of a range whose first page is about to be saved, if it has far more than its share of the records.
+  /// Splits the rest of a range whose first page is about to be saved, if it has far more records
+  /// than its share.
   ///
   /// - Parameters:
-  ///   - rest: How many records the range has behind that page.
-  ///   - pageSize: How many records a page has. What one page brings is not cut.
-  ///   - count: How many ranges are downloaded side by side.
-  /// - Returns: Whether the range ends earlier now. It has to be requested again; what it lost is in new ranges.
+  ///   - rest: The number of records of the range after that page.
+  ///   - pageSize: The number of records of a page, which is the minimum share of a range.
+  ///   - count: The number of ranges to download in parallel.
+  /// - Returns: Whether the range was split. Then it must be requested again, and new ranges cover
+  ///   the rest of it.
   mutating func cut(_ index: Int, rest: Int, pageSize: Int, count: Int) -> Bool {
     let share = max(total / max(count, 1), pageSize, 1)
     guard let last = ranges[index].savedUntil, rest / 3 > share / 2, ranges.count < Self.most

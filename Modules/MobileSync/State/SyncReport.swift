@@ -6,20 +6,21 @@ import SmartStore
 public struct SyncReport: Sendable {
   /// The sync as it is stored.
   public let state: SyncState
-  /// How many records the current or last run has moved so far; nil while that is not known.
+  /// The number of records that the current or last run has transferred; nil while it is unknown.
   public let moved: Int?
-  /// How long the current run has taken so far, or the last one took; nil if it never ran.
+  /// The duration of the current or last run; nil if the sync never ran.
   public let elapsed: Duration?
-  /// How many records of the sync's soups are dirty.
+  /// The number of dirty records in the sync's soups.
   public let dirty: Int
   /// The open conflicts of the sync's soups.
   public let conflicts: [SyncConflict]
-  /// Records of the last run that did not reach the server, with the reason; of a sync up alone.
+  /// Records that the last run of a sync up did not upload, with the reasons.
   public let unsent: [SyncRecordOutcome]
-  /// How many records of a sync up's last run ended in which way.
+  /// The number of records by outcome in the last run of a sync up.
   public let counts: SyncOutcomeCounts
-  /// Why the first download of a sync down is not, or was not, split into ranges (``SyncState/partitions``), as a
-  /// sentence. nil if it was split, if there are too few records for it, or if the target knows no ranges.
+  /// The reason, as a sentence, why the first download is not or was not split into ranges
+  /// (``SyncState/partitions``). nil if it was split, has too few records, or the target does not
+  /// support ranges.
   public let serialReason: String?
 
   init(
@@ -41,7 +42,7 @@ public struct SyncReport: Sendable {
     elapsed = state.startTime > 0 ? .milliseconds(max(end - state.startTime, 0)) : nil
   }
 
-  /// How many records per second the current or last run moves; nil while nothing can be said.
+  /// The rate of the current or last run; nil while it is unknown.
   public var recordsPerSecond: Double? {
     guard let moved, moved > 0, let seconds = elapsed.map({ $0 / .seconds(1) }), seconds > 0 else {
       return nil
@@ -49,8 +50,8 @@ public struct SyncReport: Sendable {
     return Double(moved) / seconds
   }
 
-  /// How long the current run will take from here, if it goes on as so far; nil if none runs or
-  /// nothing can be said yet.
+  /// The estimated remaining time of the current run; nil if none is running or the rate is
+  /// unknown.
   public var remaining: Duration? {
     guard state.status == .running, let moved, let rate = recordsPerSecond else { return nil }
     return .seconds(Double(state.totalSize - moved) / rate)
@@ -58,7 +59,7 @@ public struct SyncReport: Sendable {
 }
 
 extension SyncManager {
-  /// What there is to tell of a sync now.
+  /// Returns a report about a sync.
   ///
   /// - Throws: ``SyncError`` `doesNotExist`, `store`.
   public func report(forId id: Int64) async throws -> SyncReport {

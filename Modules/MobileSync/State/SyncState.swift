@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// The stored state of a sync: its definition and its progress.
 ///
-/// It is a copy; later progress does not reach it. JSON, as stored in the soup `syncs_soup`:
+/// It is a copy, which later progress does not change. JSON, as stored in the soup `syncs_soup`:
 ///
 /// ```json
 /// { "_soupEntryId": 12, "type": "syncDown", "name": "mySync", "soupName": "accounts",
@@ -18,50 +18,55 @@ public struct SyncState: Sendable, Equatable {
   public let name: String?
   /// The soup that is read or written.
   public let soupName: String
-  /// The target as stored. It may name a target that is not registered here: then the sync can be
-  /// listed and deleted but not run.
+  /// The target as stored. If it names a target that is not registered, the sync can be listed and
+  /// deleted but not run.
   public internal(set) var target: JSONObject
-  /// Fields that were added to the target and that the next run fetches for the records that are there
-  /// already. JSON key `backfill`, only when there are some; it is ours and not the platform's.
+  /// Added fields of the target, which the next run fetches for existing records. JSON key
+  /// `backfill`, only if there are any; an extension of this package.
   public internal(set) var fieldsToBackfill: [String] = []
   /// The target whose fields the records have, as long as there are ``fieldsToBackfill``. JSON key
   /// `backfilled`.
   var backfilledTarget: JSONObject?
-  /// What the target keeps between runs, see ``SyncPage/targetState``; nil if nothing. JSON key `targetState`; it is
-  /// ours and not the platform's.
+  /// The state of the target between runs, see ``SyncPage/targetState``; nil if there is none. JSON
+  /// key `targetState`; an extension of this package.
   public internal(set) var targetState: JSONObject?
-  /// Up to where the target has read the server's changes, see ``SyncPage/checkpoint``; nil if it says nothing. JSON
-  /// key `checkpoint`; it is ours and not the platform's.
+  /// The position up to which the target has read the server's changes, see
+  /// ``SyncPage/checkpoint``; nil if there is none. JSON key `checkpoint`; an extension of this
+  /// package.
   public internal(set) var checkpoint: JSONObject?
-  /// The ranges of ids in which the first download came, or comes; nil if it was not split. JSON key `partitions`; it
-  /// is ours and not the platform's.
+  /// The ranges of ids of the first download; nil if it was not split. JSON key `partitions`; an
+  /// extension of this package.
   public internal(set) var partitions: SyncPartitions?
-  /// Why the first download of many records was not split, as a sentence, where the target alone does not tell: see
-  /// ``SyncReport/serialReason``. JSON key `serialReason`; it is ours and not the platform's.
+  /// The reason, as a sentence, why the first download of many records was not split, if the target
+  /// alone does not determine it: see ``SyncReport/serialReason``. JSON key `serialReason`; an
+  /// extension of this package.
   var serialReason: String?
   /// Up to when the deletions of the sync's records are known, in milliseconds since 1970 by the server's clock; nil if
-  /// the next cleaning of ghosts has to compare ids. JSON key `deletionsUntil`; it is ours and not the platform's.
+  /// the next cleaning of ghosts has to compare ids. JSON key `deletionsUntil`; it is an extension of this package.
   var deletionsUntil: Int64?
+  /// Whether the second of the watermark may not have been over when the last run requested its records: the next run
+  /// requests that second again. JSON key `openSecond`, only if true; an extension of this package.
+  public internal(set) var isSecondOpen = false
   /// Merge mode and field list.
   public let options: SyncOptions
-  /// Whether the sync was created by a call that also ran it, and no run has moved a record yet: the next
-  /// call that creates a sync of this name replaces it. JSON key `provisional`, only when true; it is ours
-  /// and not the platform's.
+  /// Whether the next call that creates a sync of this name replaces this one: it was created by a
+  /// call that also ran it, and no run has transferred a record yet. JSON key `provisional`, only
+  /// if true; an extension of this package.
   public internal(set) var isProvisional = false
-  /// Where the sync stands.
+  /// The status of the sync.
   public internal(set) var status: SyncStatus = .new
-  /// How much of the current or last run is done, in percent; 100 only when the status is done.
+  /// The progress of the current or last run, in percent; 100 only if the status is done.
   public internal(set) var progress = 0
-  /// How many records the current or last run has to move; -1 while unknown.
+  /// The number of records to transfer in the current or last run; -1 while it is unknown.
   public internal(set) var totalSize = -1
-  /// The newest modification date that has been brought down, in milliseconds since 1970; -1 if
-  /// none.
+  /// The watermark: the newest downloaded modification date, in milliseconds since 1970; -1 if
+  /// there is none.
   public internal(set) var maxTimeStamp: Int64 = -1
-  /// When the current or last run started, in milliseconds since 1970; 0 if never.
+  /// The start of the current or last run, in milliseconds since 1970; 0 if the sync never ran.
   public internal(set) var startTime: Int64 = 0
-  /// When the last run ended, in milliseconds since 1970; 0 before and during a run.
+  /// The end of the last run, in milliseconds since 1970; 0 before and during a run.
   public internal(set) var endTime: Int64 = 0
-  /// Why the last run failed: `{"code":…,"message":"…","body":…}`; empty if it did not.
+  /// The error of the last run: `{"code":…,"message":"…","body":…}`; empty if it did not fail.
   public internal(set) var error = ""
 
   /// A new sync that is not stored yet.
@@ -119,6 +124,7 @@ public struct SyncState: Sendable, Equatable {
     partitions = json["partitions"].flatMap(SyncPartitions.init(json:))
     serialReason = json["serialReason"]?.string
     deletionsUntil = json["deletionsUntil"]?.int64
+    isSecondOpen = json["openSecond"]?.bool ?? false
   }
 
   /// The stored form.
@@ -146,8 +152,15 @@ public struct SyncState: Sendable, Equatable {
     if let checkpoint { object["checkpoint"] = .object(checkpoint) }
     if let partitions { object["partitions"] = .object(partitions.json) }
     if let deletionsUntil { object["deletionsUntil"] = .integer(deletionsUntil) }
+    if isSecondOpen { object["openSecond"] = true }
     if let serialReason { object["serialReason"] = .string(serialReason) }
     return object
+  }
+
+  /// The date after which the next run requests records. Dates are whole seconds.
+  var start: Int64 {
+    let start = options.start(after: maxTimeStamp)
+    return isSecondOpen && maxTimeStamp > 0 ? min(start, maxTimeStamp - 1) : start
   }
 
   // MARK: Changes
@@ -157,7 +170,7 @@ public struct SyncState: Sendable, Equatable {
   /// A sync that was interrupted asks again for the records that carry exactly the saved date: its
   /// last page may have held only some of them.
   mutating func submit(at time: Int64) {
-    if status == .stopped || status == .failed || status == .running { goOn() }
+    if status == .stopped || status == .failed || status == .running { resume() }
     status = .running
     progress = 0
     totalSize = -1
@@ -166,12 +179,14 @@ public struct SyncState: Sendable, Equatable {
     error = ""
   }
 
-  /// The run was interrupted and goes on after all, with what it has saved.
-  mutating func goOn() {
+  /// The run was interrupted and continues with its saved records. Its progress does not fall.
+  mutating func resume() {
     maxTimeStamp = max(maxTimeStamp - 1, -1)
-    progress = 0
     totalSize = -1
   }
+
+  /// A part of the run is done: the progress rises, unless an interrupted part of the same run has reached more.
+  mutating func advance(to progress: Int) { self.progress = max(self.progress, progress) }
 
   /// The run ends. Progress stays where it is unless everything was done.
   mutating func finish(_ status: SyncStatus, error: String = "", at time: Int64) {

@@ -25,9 +25,11 @@ struct SyncStateStore: Sendable {
 
   /// Turns every sync that is stored as running into a stopped one: its process died, or its
   /// manager was closed.
-  func stopInterrupted(at time: Int64) async throws {
+  ///
+  /// - Parameter now: The time, in milliseconds since 1970.
+  func stopInterrupted(at now: @Sendable () -> Int64) async throws {
     for var sync in try await all(with: .running) {
-      sync.finish(.stopped, at: time)
+      sync.finish(.stopped, at: now())
       try await save(sync)
     }
   }
@@ -127,9 +129,9 @@ struct SyncStateStore: Sendable {
     }
   }
 
-  /// Stores a sync as it is now.
+  /// Stores the present state of a sync.
   ///
-  /// - Throws: ``SyncError`` `doesNotExist` if it was deleted: it never comes back under another id.
+  /// - Throws: ``SyncError`` `doesNotExist` if it was deleted: it is not stored again under another id.
   func save(_ sync: SyncState, durability: Durability = .full) async throws {
     try await store.inTransaction(durability: durability) { transaction in
       try Self.save(sync, in: transaction)
@@ -156,7 +158,7 @@ struct SyncStateStore: Sendable {
     SyncError(.doesNotExist, "Sync \(id) does not exist any more. Create it again.")
   }
 
-  /// Removes a sync; one that does not exist is no error.
+  /// Removes a sync; one that does not exist is not an error.
   func delete(id: Int64) async throws {
     try await store.remove(entryIds: [id], forSoupNamed: Self.soupName)
   }

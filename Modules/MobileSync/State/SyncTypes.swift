@@ -10,21 +10,21 @@ public enum SyncType: String, Sendable, Hashable, Codable {
 
 /// The status of a sync.
 ///
-/// A new sync is ``new``; running makes it ``running``, which becomes exactly one of ``done``,
-/// ``failed`` and ``stopped``. From each of these it can be run again.
+/// A new sync is ``new``; while it runs, it is ``running``, and then exactly one of ``done``,
+/// ``failed`` and ``stopped``. From each of these, it can be run again.
 public enum SyncStatus: String, Sendable, Hashable, Codable {
-  /// Made, never run.
+  /// Created and never run.
   case new = "NEW"
   /// Ended early because the manager was stopped, or because the process died.
   case stopped = "STOPPED"
   /// Queued or running.
   case running = "RUNNING"
-  /// Ended with everything done that the server allowed; single records may have been refused.
+  /// The run is complete; the server may have rejected single records.
   case done = "DONE"
   /// Ended by an error that concerns the whole run.
   case failed = "FAILED"
 
-  /// Whether a run has ended here.
+  /// Whether the run has ended.
   public var isTerminal: Bool { self == .done || self == .failed || self == .stopped }
 }
 
@@ -37,17 +37,18 @@ public struct SyncMergeMode: Sendable, Hashable, CustomStringConvertible {
     self.rawValue = rawValue
   }
 
-  /// The receiving side loses its change: a sync down replaces edits that were made before it
-  /// started, a sync up replaces what others wrote. An edit made *during* a sync down always stays.
+  /// The sending side wins: a sync down replaces local edits that were made before it started, a
+  /// sync up replaces changes of other users. An edit that is made *during* a sync down is always
+  /// kept.
   public static let overwrite = SyncMergeMode("OVERWRITE")
-  /// The receiving side keeps its change and the record is passed over.
+  /// The receiving side keeps its change, and the record is skipped.
   public static let leaveIfChanged = SyncMergeMode("LEAVE_IF_CHANGED")
-  /// Changes of both sides are merged field by field, against what both agreed on last. What both
-  /// have changed differently becomes a ``SyncConflict``; nothing is sent for it before the app has
-  /// resolved it. A sync up sends the changed fields alone.
+  /// Changes of both sides are merged field by field, against the base version. Fields that both
+  /// sides changed to different values become a ``SyncConflict``; the record is not sent before the
+  /// app has resolved it. A sync up sends only the changed fields.
   ///
-  /// The store keeps a second copy of each record of the soup, what both sides agreed on. It is ours
-  /// and not the platform's.
+  /// The store keeps a second copy of each record of the soup, the base version. This mode is an
+  /// extension of this package.
   public static let mergeFields = SyncMergeMode("MERGE_FIELDS")
 
   /// Reads the mode of options in JSON, nil if they name none.

@@ -3,48 +3,48 @@ import SalesforceSDKCore
 
 /// A record's part of a composite request.
 ///
-/// For targets that send several records with one request in which later records may refer to
+/// It is for targets that send several records in one request, in which later records may refer to
 /// earlier ones.
 public struct CompositeStep: Sendable {
-  /// How many steps the server takes in one request.
+  /// The maximum number of steps that the server accepts in one request.
   public static let maxPerRequest = 25
 
   /// The record.
   public let record: SyncUpRecord
-  /// A field that holds the id of another record, and where that id comes from.
+  /// A field with the id of another record, and the source of that id.
   public let link: Link?
 
   /// A field that refers to another record.
   public struct Link: Sendable, Equatable {
-    /// Where the other record's id comes from.
+    /// The source of the other record's id.
     public enum Source: Sendable, Equatable {
-      /// It is known.
+      /// A known id.
       case id(String)
-      /// The step with this number makes the record.
+      /// The result of the step with this number, which creates the record.
       case step(Int)
     }
     /// The field's name.
     public let field: String
-    /// Where the id comes from.
+    /// The source of the id.
     public let source: Source
 
-    /// Makes a link.
+    /// Creates a link.
     public init(field: String, source: Source) {
       self.field = field
       self.source = source
     }
   }
 
-  /// Makes a step.
+  /// Creates a step.
   public init(record: SyncUpRecord, link: Link? = nil) {
     self.record = record
     self.link = link
   }
 
-  /// Sends steps with one composite request, which keeps going when one fails.
+  /// Sends steps in one composite request, which continues if a step fails.
   ///
   /// - Returns: One outcome per step, in the same order; a record whose related record is gone is
-  ///   refused with `ENTITY_IS_DELETED`. What the response does not name is `unanswered`.
+  ///   refused with `ENTITY_IS_DELETED`. A step that the response does not mention is `unanswered`.
   /// - Throws: As ``SyncContext/json(for:)``.
   public static func send(
     _ steps: [CompositeStep], in context: SyncContext
@@ -81,7 +81,8 @@ public struct CompositeStep: Sendable {
     }
   }
 
-  /// A name for each record: its id, where that is allowed and unique in this request.
+  /// Returns a unique name for each record: its id, if the characters are allowed and the request
+  /// has no other record with it.
   static func referenceIds(of records: [SyncUpRecord]) -> [String] {
     var taken: Set<String> = []
     return records.enumerated().map { index, record in

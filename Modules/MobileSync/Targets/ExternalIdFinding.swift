@@ -3,16 +3,17 @@ import SalesforceSDKCore
 
 /// A sync up target that finds the server's records by their external ids.
 ///
-/// An upsert replaces what another user wrote into the record that has the external id. In the modes that compare,
-/// ``SyncMergeMode/mergeFields`` and ``SyncMergeMode/leaveIfChanged``, a sync up looks for such records first: the entry
-/// takes the record's id and is compared with it as every edit is. With a target that cannot find them the upsert
-/// decides.
+/// An upsert replaces another user's values in the record with that external id. In modes
+/// ``SyncMergeMode/mergeFields`` and ``SyncMergeMode/leaveIfChanged``, a sync up therefore searches
+/// for such records first: the entry takes the record's id, and is then compared with it like any
+/// edit. Without this protocol, the upsert is sent without a search.
 public protocol ExternalIdFinding: SyncUpTarget {
-  /// Fetches the records that the server has under the external ids of records that were created locally.
+  /// Fetches the server's records that have the external ids of locally created records.
   ///
   /// - Parameters:
-  ///   - records: Records of one object type, each with an ``SyncUpRecord/externalId``; at most 2,000.
-  ///   - fields: The fields that are needed; the id field is needed besides.
+  ///   - records: Records of one object type, each with an ``SyncUpRecord/externalId``; at most
+  ///     2,000.
+  ///   - fields: The fields that are needed; the id field is needed in addition.
   /// - Returns: One for each record, in the same order: ``RemoteRecord/gone`` if the server has none or several
   ///   with that external id.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
@@ -25,10 +26,10 @@ extension RemoteRecord {
   /// Queries records of one object type by their external ids, for targets whose records are the platform's
   /// objects.
   ///
-  /// One query finds 500 records, fewer if the ids are long. External ids that differ in case alone are the same for
-  /// the platform unless the field is marked as case-sensitive: a record is found by such an id if the server returns
-  /// it. Where the server refuses the fields, the id is fetched alone; where it refuses that too, the records are
-  /// unknown.
+  /// One query finds 500 records, fewer if the ids are long. The platform treats external ids that
+  /// differ only in case as equal, unless the field is case-sensitive: a returned record matches in
+  /// any case. If the server refuses the fields, only the id is fetched; if it refuses that, too,
+  /// the records are unknown.
   ///
   /// - Parameter idFieldName: The target's id field.
   /// - Throws: As ``SyncContext/json(for:)``.

@@ -1,16 +1,16 @@
 /// A sync down target that can fetch single fields of its records, so that a field that is added later also
 /// reaches existing entries.
 ///
-/// Fields are named in the target's own words: whatever ``addedFields(since:)`` says is stored with the
-/// sync and given to ``narrowed(to:)``. A target that fills several soups tells their fields apart in
-/// these names.
+/// The target chooses the names of fields: the result of ``addedFields(since:)`` is stored with the
+/// sync and passed to ``narrowed(to:)``. In a target that fills several soups, the names have to
+/// identify the soup, too.
 public protocol FieldBackfilling: SyncDownTarget {
-  /// The fields that this target brings and `other` does not; nil if they differ in more than fields,
-  /// so that they do not bring the same records.
+  /// The fields that this target downloads and `other` does not; nil if the targets differ in more
+  /// than fields, so that they select different records.
   func addedFields(since other: Self) -> [String]?
 
-  /// The target that brings `fields` of the same records, with their ids and into the same soups, and
-  /// as little else as it can.
+  /// Returns a target that downloads only `fields` and the ids of the same records, as far as
+  /// possible, into the same soups.
   ///
   /// - Throws: ``SyncError`` `invalidTarget` if there is none.
   func narrowed(to fields: [String]) throws -> Self

@@ -3,13 +3,13 @@ public import SalesforceSDKCore
 
 /// A query of records of one object by their ids.
 ///
-/// Queries travel in the address, which the server limits to 16 KB, so long lists are cut.
+/// Queries are part of the URL, which the server limits to 16 KB, so long lists are split.
 public struct IdQuery: Sendable {
   /// The fields to select.
   public let fields: [String]
   /// The object.
   public let objectType: String
-  /// The field that holds the ids.
+  /// The field that contains the ids.
   public let idField: String
 
   /// Describes a query.
@@ -19,16 +19,16 @@ public struct IdQuery: Sendable {
     self.idField = idField
   }
 
-  /// The query for one slice of ids: `select … from … where … IN ('…', '…')`.
+  /// Returns the query for one slice of ids: `select … from … where … IN ('…', '…')`.
   ///
-  /// - Parameter condition: Joined with `AND` behind the list; empty for none.
+  /// - Parameter condition: Appended to the list with `AND`; empty for none.
   public func soql(_ ids: some Sequence<String>, and condition: String = "") -> String {
     "select \(fields.joined(separator: ", ")) from \(objectType) "
       + "where \(idField) IN \(SOQLLiteral.list(ids))"
       + (condition.isEmpty ? "" : " AND \(condition)")
   }
 
-  /// The records with these ids that the server has, in slices of at most `count` ids.
+  /// Returns the records with these ids that the server has, in slices of at most `count` ids.
   ///
   /// - Throws: As ``SyncContext/json(for:)``.
   public func records(
@@ -41,7 +41,8 @@ public struct IdQuery: Sendable {
     return records
   }
 
-  /// Which of these ids the server has, asked for in slices of at most `count`. The fields do not count.
+  /// Returns which of these ids the server has, requested in slices of at most `count`. ``fields``
+  /// are ignored.
   ///
   /// - Throws: As ``allIds(of:field:in:)``.
   public func existing(
@@ -56,7 +57,7 @@ public struct IdQuery: Sendable {
     return existing
   }
 
-  /// The ids of the records of all pages of a query.
+  /// Returns the ids of the records of all pages of a query.
   ///
   /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if a record has no
   ///   text in `field`.
@@ -67,10 +68,10 @@ public struct IdQuery: Sendable {
       of: try await allRecords(of: request, in: context), in: field, from: request)
   }
 
-  /// The records of all pages of a query.
+  /// Returns the records of all pages of a query.
   ///
-  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the pages lead in a
-  ///   circle.
+  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the pages form
+  ///   a cycle.
   public static func allRecords(
     of request: RestRequest, in context: SyncContext
   ) async throws -> [JSONSlice] {

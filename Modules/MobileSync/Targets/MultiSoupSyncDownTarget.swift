@@ -2,31 +2,31 @@ public import SalesforceSDKCommon
 
 /// A sync down target that fills several soups.
 ///
-/// Each downloaded record is a tree: the engine cuts it into entries with ``entries(of:)``, saves
-/// those of a page in one transaction, and leaves the tree alone as a whole where an edit is to be
-/// kept. The soup of the sync itself is not used.
+/// Each downloaded record is a tree: the engine splits it into entries with ``entries(of:)`` and
+/// saves the entries of a page in one transaction. If an edit in a tree has to be kept, the engine
+/// skips the whole tree. The soup of the sync itself is not used.
 public protocol MultiSoupSyncDownTarget: SyncDownTarget {
   /// The soups, parents before their children.
   ///
-  /// Each needs indexes on its id field, on `__local__` and, for children, on the field that holds
-  /// the parent's id; one on `__sync_id__` lets several syncs share it.
+  /// Each needs indexes on its id field, on `__local__` and, for children, on the field with the
+  /// parent's id; with an index on `__sync_id__`, several syncs can share a soup.
   var soups: [SyncSoup] { get }
 
-  /// Cuts a downloaded record into entries.
+  /// Splits a downloaded record into entries.
   ///
-  /// The modification dates of entries without a parent make the watermark while pages come; those
-  /// of children count when the run is complete, since a child may be newer than parents that have
-  /// not come yet.
+  /// During the run, the modification dates of entries without a parent set the watermark. Dates of
+  /// children count only when the run is complete, because a child may be newer than parents that
+  /// are not downloaded yet.
   ///
-  /// - Returns: The entries; none if the record belongs nowhere.
+  /// - Returns: The entries; none if the record belongs to no soup.
   /// - Throws: ``SyncError`` for a record of the wrong form.
   func entries(of record: JSONSlice) throws -> [SyncEntry]
 
-  /// Which records the server has now, soup by soup, for finding ghosts.
+  /// Fetches the ids that the server has now, soup by soup, to find ghosts.
   ///
-  /// - Parameter localIds: The ids of the clean records that this sync brought, in the order of
+  /// - Parameter localIds: The ids of the clean records that this sync downloaded, in the order of
   ///   ``soups``.
-  /// - Returns: The server's ids in the same order; nil if the target cannot tell.
+  /// - Returns: The server's ids in the same order; nil if the target cannot determine them.
   /// - Throws: As ``SyncDownTarget/remoteIds(for:in:)``.
   func remoteIds(inSoups localIds: [[String]], in context: SyncContext) async throws -> [Set<
     String
@@ -34,7 +34,7 @@ public protocol MultiSoupSyncDownTarget: SyncDownTarget {
 }
 
 extension MultiSoupSyncDownTarget {
-  /// Nil: ``remoteIds(inSoups:in:)`` serves all soups.
+  /// Nil: ``remoteIds(inSoups:in:)`` is used for all soups.
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? { nil }
@@ -42,11 +42,11 @@ extension MultiSoupSyncDownTarget {
 
 /// A soup that a target works with, and the fields that it needs there.
 public struct SyncSoup: Sendable, Hashable {
-  /// What makes a soup one of children.
+  /// The relationship of a soup of children to its parents.
   public struct Parent: Sendable, Hashable {
     /// The soup of the parents.
     public let soupName: String
-    /// The field of a child that holds its parent's id.
+    /// The field of a child with its parent's id.
     public let fieldName: String
 
     /// Names soup and field.
@@ -60,7 +60,7 @@ public struct SyncSoup: Sendable, Hashable {
   public let soupName: String
   /// The id and the modification date field of its records.
   public let names: SyncFieldNames
-  /// Where its records' parents are; nil if they have none.
+  /// The parents of its records; nil if they have none.
   public let parent: Parent?
 
   /// Describes a soup.
@@ -73,12 +73,12 @@ public struct SyncSoup: Sendable, Hashable {
 
 /// A downloaded record for one of a target's soups.
 public struct SyncEntry: Sendable {
-  /// The soup's place in ``MultiSoupSyncDownTarget/soups``.
+  /// The soup's position in ``MultiSoupSyncDownTarget/soups``.
   public let soup: Int
   /// The record.
   public let record: JSONSlice
 
-  /// Makes an entry.
+  /// Creates an entry.
   public init(soup: Int, record: JSONSlice) {
     self.soup = soup
     self.record = record

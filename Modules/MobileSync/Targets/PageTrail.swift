@@ -2,9 +2,9 @@ import SalesforceSDKCommon
 
 /// The cursors of the pages of one run, which detects a cycle.
 ///
-/// For targets that fetch all pages of something themselves, such as the ids in
-/// ``SyncDownTarget/remoteIds(for:in:)``. The pages of a run are followed by the engine. It keeps one
-/// cursor, however many pages there are.
+/// It is for targets that fetch all pages themselves, such as the ids in
+/// ``SyncDownTarget/remoteIds(for:in:)``; the engine does this for the pages of a run. A trail
+/// stores one cursor for any number of pages.
 ///
 /// ```swift
 /// var trail = PageTrail<String>()
@@ -19,10 +19,10 @@ public struct PageTrail<Cursor: Equatable & Sendable>: Sendable {
   /// A trail without cursors.
   public init() {}
 
-  /// Takes the cursor of the page that is fetched next.
+  /// Records the cursor of the next page to fetch.
   ///
-  /// - Throws: ``SyncError`` `unexpectedResponse` if the cursors lead in a circle. A circle of n pages is
-  ///   noticed at the latest when about four times as many have come.
+  /// - Throws: ``SyncError`` `unexpectedResponse` if the cursors form a cycle. A cycle of n pages
+  ///   is detected after about 4n pages at the latest.
   public mutating func follow(_ cursor: Cursor) throws(SyncError) {
     if detector.returns(to: cursor) { throw Self.circle }
   }

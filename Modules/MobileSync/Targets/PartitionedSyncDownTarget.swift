@@ -1,27 +1,30 @@
-/// A sync down target whose first download can be split into ranges of ids that are downloaded side by side.
+/// A sync down target whose first download can be split into ranges of ids that are downloaded in
+/// parallel.
 ///
-/// A record's id never changes, so that each record is in one range, whatever else changes during the run. Each range
-/// comes in ascending order of the ids, so that its greatest saved id is the watermark from which it resumes. When all
-/// ranges are saved, the engine asks with ``SyncDownTarget/startFetch(since:in:)`` for what has changed since
-/// ``SyncIdBounds/newestChange``: that brings the changes that were made during the run.
+/// A record's id never changes, so each record stays in one range during the run. A range is
+/// downloaded in ascending order of ids, so its greatest saved id is the watermark from which it
+/// resumes. When all ranges are saved, the engine calls ``SyncDownTarget/startFetch(since:in:)``
+/// with ``SyncIdBounds/newestChange``, which downloads the changes that were made during the run.
 ///
-/// The engine splits the first download of a sync into an empty soup. All others are one range.
+/// The engine splits only the first download of a sync into an empty soup. All other downloads are
+/// serial.
 public protocol PartitionedSyncDownTarget: SyncDownTarget {
-  /// How many ranges are downloaded side by side; 1 and less: the download is never split.
+  /// The number of ranges to download in parallel; with 1 or less, the download is never split.
   var partitions: Int { get }
-  /// From how many records on the download is split: below that the requests for the ranges cost more than they gain.
+  /// The minimum number of records for a split; below that, the additional requests cost more than
+  /// they gain.
   var partitionsFrom: Int { get }
-  /// Why the records cannot be split into ranges of ids, as a sentence; nil if they can.
+  /// The reason why the records cannot be split into ranges of ids, as a sentence; nil if they can.
   var partitionObstacle: String? { get }
 
-  /// Fetches what the ranges are made of.
+  /// Fetches the bounds of the ids, from which the engine computes the ranges.
   ///
-  /// - Returns: nil if the server cannot tell; then the download is not split.
+  /// - Returns: nil if the server cannot determine them; the download is then not split.
   /// - Throws: As ``SyncDownTarget/startFetch(since:in:)``.
   func idBounds(in context: SyncContext) async throws -> SyncIdBounds?
 
-  /// Fetches the first page of a range, whose records come in ascending order of their ids. The pages behind it are
-  /// fetched with ``SyncDownTarget/continueFetch(_:in:)``.
+  /// Fetches the first page of a range, whose records come in ascending order of their ids. The
+  /// pages after it are fetched with ``SyncDownTarget/continueFetch(_:in:)``.
   ///
   /// - Throws: As ``SyncDownTarget/startFetch(since:in:)``.
   func startFetch(_ range: SyncIdRange, in context: SyncContext) async throws -> SyncPage<Cursor>
@@ -29,14 +32,14 @@ public protocol PartitionedSyncDownTarget: SyncDownTarget {
 
 /// A range of record ids.
 public struct SyncIdRange: Sendable, Hashable {
-  /// The first id that may be in the range; nil: there is no lower end.
+  /// The inclusive lower bound; nil if there is none.
   public let from: String?
-  /// The id behind which the range begins; nil: it begins with ``from``.
+  /// The exclusive lower bound; nil if the range begins with ``from``.
   public let after: String?
-  /// The id in front of which the range ends; nil: there is no upper end.
+  /// The exclusive upper bound; nil if there is none.
   public let below: String?
 
-  /// Makes a range.
+  /// Creates a range.
   public init(from: String? = nil, after: String? = nil, below: String? = nil) {
     self.from = from
     self.after = after
@@ -44,7 +47,7 @@ public struct SyncIdRange: Sendable, Hashable {
   }
 }
 
-/// Where the ids of a target's records begin and end.
+/// The bounds of the ids of a target's records.
 public struct SyncIdBounds: Sendable, Hashable {
   /// The number of records.
   public let count: Int
@@ -54,10 +57,10 @@ public struct SyncIdBounds: Sendable, Hashable {
   public let highest: String
   /// The newest modification date of the records, in milliseconds since 1970.
   public let newestChange: Int64
-  /// How many requests the server accepts today after this one; nil if it does not say.
+  /// The number of requests that the server still accepts today; nil if it is unknown.
   public let requestsLeft: Int?
 
-  /// Takes what a server has said.
+  /// Creates bounds from a server's response.
   public init(
     count: Int, lowest: String, highest: String, newestChange: Int64, requestsLeft: Int? = nil
   ) {

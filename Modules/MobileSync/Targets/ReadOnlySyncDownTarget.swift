@@ -1,7 +1,7 @@
 /// A sync down target whose records are never edited locally, such as descriptions of objects.
 ///
-/// Their soup needs an index on the id field alone, not on `__local__`; every page replaces what is
-/// there.
+/// Their soup needs an index on the id field, but not on `__local__`; every page replaces existing
+/// entries.
 public protocol ReadOnlySyncDownTarget: SyncDownTarget {}
 
 extension ReadOnlySyncDownTarget {

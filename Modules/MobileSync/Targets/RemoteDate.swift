@@ -5,17 +5,17 @@ import SalesforceSDKCore
 public enum RemoteDate: Sendable, Equatable {
   /// The record was modified last at this time, in milliseconds since 1970.
   case modified(Int64)
-  /// The record does not exist any more, or is not visible.
+  /// The record no longer exists, or is not visible.
   case gone
-  /// The server did not say. The record is not sent.
+  /// The server did not return it. The record is not sent.
   case unknown
 }
 
 extension RemoteDate {
-  /// Asks the collection resource for the dates of records of one object type, with one request per
-  /// 2,000 records.
+  /// Requests the dates of records of one object type from the collection resource, with one
+  /// request per 2,000 records.
   ///
-  /// A request that the server refuses leaves its records unknown.
+  /// If the server refuses a request, its records are unknown.
   ///
   /// - Parameter field: The modification date field.
   /// - Throws: As ``SyncContext/json(for:)``.
@@ -26,7 +26,7 @@ extension RemoteDate {
       .map { $0.date(field) }
   }
 
-  /// Asks for the date of one record by its address.
+  /// Requests the date of one record by its URL.
   ///
   /// - Parameter field: The modification date field.
   /// - Throws: As ``SyncContext/response(to:)``.

@@ -3,15 +3,15 @@ import SalesforceSDKCore
 
 /// A sync up target that can fetch the server's versions of records, so that a sync up merges them.
 ///
-/// With one that cannot, a sync up in mode ``SyncMergeMode/mergeFields`` passes over every record whose
-/// modification date has changed, and leaves the merging to the next sync down.
+/// Without this protocol, a sync up in mode ``SyncMergeMode/mergeFields`` skips every record whose
+/// modification date has changed; the next sync down merges it.
 public protocol RemoteRecordFetching: SyncUpTarget {
-  /// Fetches what the server has of records.
+  /// Fetches the server's versions of records.
   ///
   /// - Parameters:
-  ///   - records: Records of one object type that exist on the server as far as is known here; at most
+  ///   - records: Records of one object type that are assumed to exist on the server; at most
   ///     2,000.
-  ///   - fields: The fields that are needed, the id field left out.
+  ///   - fields: The required fields, without the id field.
   /// - Returns: One result per record, in the same order.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func remoteRecords(
@@ -23,16 +23,16 @@ public protocol RemoteRecordFetching: SyncUpTarget {
 public enum RemoteRecord: Sendable {
   /// The record, with the fields that were requested.
   case record(JSONSlice)
-  /// The record does not exist any more, or is not visible.
+  /// The record no longer exists, or is not visible.
   case gone
-  /// The server did not say. The record is not sent.
+  /// The server did not return it. The record is not sent.
   case unknown
 }
 
 extension RemoteRecord {
-  /// Asks for records of one object type, 2,000 with each request.
+  /// Requests records of one object type, 2,000 with each request.
   ///
-  /// Where the server refuses the question, the records are unknown.
+  /// If the server refuses a request, its records are unknown.
   ///
   /// - Throws: As ``SyncContext/json(for:)``.
   public static func inBulk(
@@ -61,10 +61,10 @@ extension RemoteRecord {
     return found
   }
 
-  /// Asks for one record by its address.
+  /// Requests one record by its URL.
   ///
-  /// - Throws: As ``SyncContext/response(to:)``; ``SyncError`` `unexpectedResponse` if it is not the
-  ///   platform that says that there is no such record.
+  /// - Throws: As ``SyncContext/response(to:)``; ``SyncError`` `unexpectedResponse` if a response
+  ///   without such a record does not come from the platform.
   public static func ofOne(
     _ record: SyncUpRecord, fields: [String], in context: SyncContext
   ) async throws -> RemoteRecord {
@@ -73,7 +73,7 @@ extension RemoteRecord {
     let response = try await context.response(to: request)
     let json = try? JSONSlice(parsing: response.body)
     if response.status == 404 {
-      // The page of something that stands before the platform must not remove an entry.
+      // The page of a proxy before the platform must not remove an entry.
       guard response.body.isEmpty || json != nil else {
         throw SyncContext.unexpectedResponse(response, to: request, expected: "the platform's")
       }

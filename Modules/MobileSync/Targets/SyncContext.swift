@@ -5,24 +5,25 @@ public import SmartStore
 
 /// A sender of the requests of syncs, such as a `RestClient`.
 ///
-/// `RestClient` is one; a test gives one that plays a script.
+/// `RestClient` conforms to it; a test can pass a sender that follows a script.
 public protocol SyncRequestSender: Sendable {
   /// Sends a request and returns the response, whatever its status.
   ///
-  /// - Throws: An error of the sender's choice if there is no complete response; `CancellationError` as
-  ///   it is.
+  /// - Throws: An error of the sender's choice if there is no complete response;
+  ///   `CancellationError` unchanged.
   func response(to request: RestRequest) async throws -> RestResponse
 
   /// The API version that `/{v}` at the start of a path stands for. Default:
   /// `RestRequest.defaultAPIVersion`.
   ///
-  /// Requests that carry other requests, such as a composite one, need it.
+  /// Requests that contain other requests, such as composite ones, need it.
   var apiVersion: String { get }
 
-  /// The time of a response that the sender has received from the server, whatever it was for. Default: nil.
+  /// The time of any response that the sender has received from the server. Default: nil.
   ///
-  /// A create whose response is lost is searched for by its time on the server, so before the first create of a
-  /// manager that has no response yet, the engine gets this time, and where it is nil sends a small request.
+  /// The engine searches for unacknowledged creates by the server's time. If a manager has no
+  /// response before its first create, the engine uses this time; if it is nil, the engine sends a
+  /// small request.
   var serverTime: SalesforceDate? { get }
 }
 
@@ -35,7 +36,7 @@ extension SyncRequestSender {
 
 extension RestClient: SyncRequestSender {}
 
-/// The environment of a target during one run. Each call receives it; do not keep it.
+/// The environment of a target during one run. Each call receives it; do not store it.
 public struct SyncContext: Sendable {
   /// The store.
   public let store: SmartStore
@@ -43,38 +44,43 @@ public struct SyncContext: Sendable {
   public internal(set) var soupName: String
   /// The sync.
   public let syncId: Int64
-  /// The user whose requests these are; nil if the manager was made without one, and then the creators of records
-  /// are unknown.
+  /// The user that sends the requests; nil if the manager was created without one, and then the
+  /// creators of records are unknown.
   public let userId: String?
-  /// What happens to records that were changed on both sides, as the sync's options say. The engine sees
-  /// to it; a target that can let the server look again, as with a condition on a date, may do so.
+  /// The handling of records that were changed on both sides, from the sync's options. The engine
+  /// applies it. A target may add a check by the server, such as a condition on the modification
+  /// date.
   public let mergeMode: SyncMergeMode
 
-  /// What the target of this sync has kept for its next run, see ``SyncPage/targetState``; nil if nothing.
+  /// The state that the target stored for its next run, see ``SyncPage/targetState``; nil if there
+  /// is none.
   public internal(set) var targetState: JSONObject?
 
-  /// The ``SyncPage/checkpoint`` of the last page that was saved, in whatever run that was; nil if there is none.
+  /// The ``SyncPage/checkpoint`` of the last saved page of any run; nil if there is none.
   ///
-  /// It is nil, too, in a run that has to bring records again which an earlier one skipped because of unsynced
-  /// edits: a target that reads changes from a checkpoint on starts over then.
+  /// It is also nil in a run that has to download records again that an earlier run skipped because
+  /// of unsynced edits; a target that reads changes from a checkpoint then starts over.
   public internal(set) var checkpoint: JSONObject?
 
   let sender: any SyncRequestSender
   let signal: StopSignal
-  /// What the responses say of the server's time.
+  /// The server's time according to its responses.
   let serverClock: ServerClock
-  /// Which soups were searched for records with several entries.
+  /// The soups that were searched for records with several entries.
   var doubles = DoubleSearch()
-  /// Whether a stop waits: a batch that has begun is completed.
+  /// Waits, as the manager's environment says.
+  var wait: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  /// The maximum time in which the server may complete a create after this device stopped waiting for the response.
+  var lateArrival = Duration.seconds(60)
+  /// Whether a stop waits until the current batch is complete.
   var completesBatch = false
 
-  /// The API version that `/{v}` stands for, for requests that carry other requests.
+  /// The API version that `/{v}` stands for, for requests that contain other requests.
   public var apiVersion: String { sender.apiVersion }
 
-  /// Ends the run here if the manager is to stop. To be called between several requests of one
-  /// call.
+  /// Ends the run here if the manager is stopping. Call it between several requests of one call.
   ///
-  /// - Throws: An error that the target passes on.
+  /// - Throws: An error that the target must rethrow.
   public func checkStop() throws {
     try Task.checkCancellation()
     if let interruption = signal.current, !completesBatch || interruption == .closed {
@@ -82,12 +88,26 @@ public struct SyncContext: Sendable {
     }
   }
 
-  /// Sends a request with sync's mark in the user agent and returns the response.
+  /// Waits, unless the manager is stopping. A stop is noticed after 200 ms at the latest.
+  ///
+  /// - Throws: As ``checkStop()``.
+  func pause(for time: Duration) async throws {
+    var rest = time
+    while rest > .zero {
+      try checkStop()
+      let slice = min(rest, .milliseconds(200))
+      try await wait(slice)
+      rest -= slice
+    }
+    try checkStop()
+  }
+
+  /// Sends a request, with sync's qualifier in the user agent, and returns the response.
   ///
   /// - Returns: The response, also one with a status outside of 200 to 299.
   /// - Throws: ``SyncError`` `transport` without a response; `invalidRequest` if nothing was sent;
-  ///   `unexpectedResponse` if what came is not a response, or too long; `server` for what concerns the
-  ///   whole run and not one request: 401 after the session could not be renewed, 429 and 503.
+  ///   `unexpectedResponse` if the response is invalid or too long; `server` for statuses that
+  ///   affect the whole run: 401 if the session could not be renewed, 429 and 503.
   public func response(to request: RestRequest) async throws -> RestResponse {
     try checkStop()
     var request = request
@@ -111,17 +131,18 @@ public struct SyncContext: Sendable {
     }
   }
 
-  /// The time on the server, in milliseconds since 1970, as of its last response and what has passed since then. If
-  /// there was none, a small request fetches it.
+  /// Returns the server's current time, in milliseconds since 1970: the time of its last response
+  /// plus the time since then. If there was no response yet, a small request fetches one.
   ///
-  /// - Returns: nil if its responses have no dates.
+  /// - Returns: nil if the server's responses have no dates.
   /// - Throws: As ``response(to:)``.
   public func serverTime() async throws -> Int64? {
     try await learnServerTime()
     return serverClock.estimate
   }
 
-  /// Sees to it that the server's time is known, so that nothing depends on the clock of this machine.
+  /// Fetches the server's time if it is unknown, so that nothing depends on the clock of this
+  /// machine.
   ///
   /// - Throws: As ``response(to:)``.
   func learnServerTime() async throws {
@@ -149,9 +170,9 @@ public struct SyncContext: Sendable {
   @concurrent public func datedJSON(
     for request: RestRequest
   ) async throws -> (json: JSONSlice, startedAfter: Int64?) {
-    let start = ContinuousClock.now
+    let start = serverClock.instant()
     let response = try await response(to: request)
-    let allowance = ContinuousClock.now - start + .seconds(5)
+    let allowance = serverClock.instant() - start + .seconds(5)
     let date = response.headers[.date].flatMap(SalesforceDate.parseHTTP)?.milliseconds
     return (
       try Self.json(of: response, to: request),
@@ -175,7 +196,7 @@ public struct SyncContext: Sendable {
     }
   }
 
-  /// The error for a response that is JSON but not of the form that the request returns.
+  /// Returns the error for a response that is JSON but not of the form that the request returns.
   public static func unexpectedForm(
     _ json: JSONSlice, of request: RestRequest, expected: String
   ) -> SyncError {
@@ -184,9 +205,9 @@ public struct SyncContext: Sendable {
       body: beginning(of: json.utf8))
   }
 
-  /// The ids of records, for finding ghosts.
+  /// Reads the ids of records, to find ghosts.
   ///
-  /// A record whose id cannot be read would pass for one that is gone, so it is an error.
+  /// An unreadable id is an error, because its record would otherwise count as gone.
   ///
   /// - Parameter request: The request that returned them.
   /// - Throws: ``SyncError`` `unexpectedResponse` if a record has no text in the field.
@@ -204,7 +225,7 @@ public struct SyncContext: Sendable {
     return ids
   }
 
-  /// The error for a response, whatever its status, that the server cannot have sent.
+  /// Returns the error for a response of any status that the server cannot have sent.
   public static func unexpectedResponse(
     _ response: RestResponse, to request: RestRequest, expected: String
   ) -> SyncError {
@@ -214,7 +235,7 @@ public struct SyncContext: Sendable {
         + "server.", status: response.status, body: beginning(of: response.body))
   }
 
-  /// The error for a response whose status is not one of success.
+  /// Returns the error for a response whose status is not a success.
   public static func serverError(_ response: RestResponse, _ request: RestRequest) -> SyncError {
     SyncError(
       .server, sentence(RestError(response: response, to: request)), status: response.status,
@@ -268,13 +289,13 @@ public struct SyncContext: Sendable {
     }
   }
 
-  /// What a failed exchange means for the work that was requested.
+  /// The consequence of a failed exchange for the requested work.
   private enum Failure {
-    /// The request never left.
+    /// The request was not sent.
     case nothingSent
-    /// The server may have done it; the response is unusable.
+    /// The server may have executed it; the response is unusable.
     case unusableResponse
-    /// The server may have done it, and trying again may help.
+    /// The server may have executed it; a retry may help.
     case noResponse
 
     init(_ error: any Error) {
@@ -306,7 +327,7 @@ public struct SyncContext: Sendable {
 }
 
 extension SyncContext {
-  /// Makes a context for calling a target in a test of its own; in a run the engine makes it.
+  /// Creates a context for tests that call a target directly; in a run, the engine creates it.
   ///
   /// - Parameters:
   ///   - store: The store that the target may read.

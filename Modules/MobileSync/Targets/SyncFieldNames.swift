@@ -2,9 +2,9 @@ public import SalesforceSDKCommon
 
 /// The names of the two fields that a target needs of every record.
 public struct SyncFieldNames: Sendable, Hashable {
-  /// The field that holds a record's id.
+  /// The field with a record's id.
   public let id: String
-  /// The field that holds a record's modification date.
+  /// The field with a record's modification date.
   public let modificationDate: String
 
   /// Names the fields; an empty name means `Id` or `LastModifiedDate`.
@@ -21,7 +21,7 @@ public struct SyncFieldNames: Sendable, Hashable {
       modificationDate: configuration.syncText("modificationDateFieldName") ?? "")
   }
 
-  /// `fields`, with the two added at the end where they are missing.
+  /// `fields`, with the two names appended if they are missing.
   public func completing(_ fields: [String]) -> [String] {
     fields + [id, modificationDate].filter { !fields.contains($0) }
   }

@@ -6,11 +6,11 @@ public struct SyncTargetKind: Sendable, Hashable {
   public let direction: SyncType
   /// The name that a target's JSON gives under `type`, such as `soql`.
   public let typeName: String
-  /// What is written under `type`; ``typeName`` unless the platform fixes another text.
+  /// The text written as `type`; ``typeName`` unless the platform specifies another text.
   public let writtenTypeName: String
-  /// What is written under `iOSImpl`, and read there or under `androidImpl`.
+  /// The text written as `iOSImpl`, and read from there or from `androidImpl`.
   public let implementationName: String
-  /// Further names that are understood under `type`, `iOSImpl` or `androidImpl`.
+  /// Further accepted names in `type`, `iOSImpl` or `androidImpl`.
   public let aliases: [String]
 
   /// Names a kind of target.
@@ -36,29 +36,29 @@ public struct SyncTargetKind: Sendable, Hashable {
 
 /// The part of a target that both directions have in common: names, fields, and a JSON form.
 ///
-/// A target is a value. It holds its configuration and nothing about a run; each run is given a
-/// target that was read from the stored JSON just before.
+/// A target is a value that contains its configuration and no state of a run. Each run reads the
+/// target from the stored JSON.
 public protocol SyncTarget: Sendable {
   /// The names it is registered under.
   static var kind: SyncTargetKind { get }
 
   /// Reads a target from its JSON.
   ///
-  /// Unknown keys are to be ignored.
+  /// Ignore unknown keys.
   ///
   /// - Throws: ``SyncError`` `invalidTarget`, naming the key that is missing or wrong.
   init(configuration: JSONObject) throws
 
-  /// The keys of its own, so that ``init(configuration:)`` gives an equal target. A key of a sync configuration file
-  /// that is not among them is reported as unknown (``SyncsConfig``).
+  /// The target's own keys, from which ``init(configuration:)`` creates an equal target. A key of a
+  /// sync configuration file that is not among them is reported as unknown (``SyncsConfig``).
   ///
   /// The engine adds `type`, `iOSImpl`, `idFieldName` and `modificationDateFieldName`.
   var configuration: JSONObject { get }
 
-  /// The field that holds a record's id. Default: `Id`.
+  /// The field with a record's id. Default: `Id`.
   var idFieldName: String { get }
 
-  /// The field that holds a record's modification date. Default: `LastModifiedDate`.
+  /// The field with a record's modification date. Default: `LastModifiedDate`.
   var modificationDateFieldName: String { get }
 }
 
@@ -80,13 +80,13 @@ extension SyncTarget {
 }
 
 extension JSONObject {
-  /// The non-empty text under `key`, else nil. For reading a target's configuration.
+  /// Returns the non-empty text under `key`, else nil. For reading a target's configuration.
   public func syncText(_ key: String) -> String? {
     guard let text = self[key]?.string, !text.isEmpty else { return nil }
     return text
   }
 
-  /// The text under `key`, which must be there and not be empty.
+  /// Returns the text under `key`, which is required and must not be empty.
   ///
   /// - Throws: ``SyncError`` `invalidTarget`, naming the key.
   public func requiredSyncText(_ key: String) throws(SyncError) -> String {
@@ -98,9 +98,9 @@ extension JSONObject {
     return text
   }
 
-  /// The texts under `key`, nil if it is absent or null.
+  /// Returns the texts under `key`, nil if it is absent or null.
   ///
-  /// - Throws: ``SyncError`` `invalidTarget`, naming the key, if there is something else.
+  /// - Throws: ``SyncError`` `invalidTarget`, naming the key, if it has another type.
   public func syncTexts(_ key: String) throws(SyncError) -> [String]? {
     guard let value = self[key], !value.isNull else { return nil }
     let texts = value.array?.compactMap(\.string)
@@ -112,7 +112,7 @@ extension JSONObject {
     return texts
   }
 
-  /// The texts under `key`, which must be there.
+  /// Returns the texts under `key`, which is required.
   ///
   /// - Throws: ``SyncError`` `invalidTarget`, naming the key.
   public func requiredSyncTexts(_ key: String) throws(SyncError) -> [String] {
@@ -124,7 +124,7 @@ extension JSONObject {
     return texts
   }
 
-  /// The object type under `sobjectType`, or `sObjectType` as some files spell it.
+  /// Returns the object type under `sobjectType`, or `sObjectType` as some files spell it.
   ///
   /// - Throws: ``SyncError`` `invalidTarget`, naming the key.
   public func requiredSyncObjectType() throws(SyncError) -> String {
@@ -132,7 +132,7 @@ extension JSONObject {
     return try requiredSyncText("sobjectType")
   }
 
-  /// The whole number under `key`; nil if there is none.
+  /// Returns the whole number under `key`; nil if there is none.
   public func syncCount(_ key: String) -> Int? {
     self[key]?.int64.map(Int.init(clamping:))
   }

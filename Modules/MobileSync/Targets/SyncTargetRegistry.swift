@@ -3,9 +3,9 @@ import Synchronization
 
 /// The kinds of targets that stored syncs and configuration files can name.
 ///
-/// It starts empty: the standard targets are registered by `StandardSyncTargets.register(into:)`, a
-/// third party's by ``register(_:)-swift.method`` in the same way. Targets are looked up when a sync
-/// is made and again whenever it runs.
+/// It starts empty: `StandardSyncTargets.register(into:)` registers the standard targets, and
+/// ``register(_:)-swift.method`` registers your own in the same way. Targets are looked up when a
+/// sync is created and whenever it runs.
 public final class SyncTargetRegistry: Sendable {
   private struct Contents {
     var down: [String: any SyncDownTarget.Type] = [:]
@@ -15,7 +15,7 @@ public final class SyncTargetRegistry: Sendable {
 
   private let contents = Mutex(Contents())
 
-  /// Makes an empty registry.
+  /// Creates an empty registry.
   public init() {}
 
   /// Registers a kind of sync down target under all its names. Registering it again does nothing.
@@ -31,8 +31,8 @@ public final class SyncTargetRegistry: Sendable {
 
   /// Registers a kind of sync up target under all its names. Registering it again does nothing.
   ///
-  /// - Parameter asDefault: Whether a target that names no kind is of this one.
-  /// - Throws: ``SyncError`` `duplicateTarget` if a name belongs to another target already, or if
+  /// - Parameter asDefault: Whether JSON that names no kind means this one.
+  /// - Throws: ``SyncError`` `duplicateTarget` if a name already belongs to another target, or
   ///   another target is the default.
   public func register<Target: SyncUpTarget>(
     _ target: Target.Type, asDefault: Bool = false
@@ -68,7 +68,7 @@ public final class SyncTargetRegistry: Sendable {
   }
 
   /// Builds a sync up target from its JSON: by `iOSImpl`, else by `type`, else by `androidImpl`.
-  /// JSON that has none of them, such as `{}`, gives the default target.
+  /// JSON without these keys, such as `{}`, means the default target.
   ///
   /// - Throws: As ``downTarget(from:)``.
   public func upTarget(from json: JSONObject) throws -> any SyncUpTarget {
@@ -85,7 +85,7 @@ public final class SyncTargetRegistry: Sendable {
 
   // MARK: Lookup
 
-  /// What a target's JSON says about its kind, strongest first.
+  /// The names of a target's kind in its JSON, by precedence.
   private struct Names {
     let implementation: String?
     let type: String?

@@ -4,14 +4,13 @@ public import SalesforceSDKCore
 
 // The requests of the platform's resource for one record, on their own or as parts of others.
 extension SyncUpRecord {
-  /// The request that does with this record what is to be done: POST, PATCH or DELETE on
-  /// `/sobjects/…`.
+  /// Returns the request for this record's action: POST, PATCH or DELETE on `/sobjects/…`.
   ///
   /// - Parameters:
-  ///   - links: Fields besides ``values``, such as a parent's id; each takes the place of a value of
+  ///   - links: Fields in addition to ``values``, such as a parent's id; each replaces a value of
   ///     that name.
-  ///   - date: Refuse an update with 412 if the record changed on the server after this, in
-  ///     milliseconds since 1970; compared to the second.
+  ///   - date: The server refuses an update with 412 if the record changed after this time, in
+  ///     milliseconds since 1970, compared in whole seconds.
   public func request(
     with links: [(name: String, value: JSONValue)] = [], unlessModifiedSince date: Int64? = nil
   ) -> RestRequest {
@@ -61,11 +60,11 @@ extension SyncUpRecord {
     return writer.bytes
   }
 
-  /// The id of a record that an upsert has changed without saying which: the external id's value if
-  /// it is the id, else asked of the server.
+  /// Returns the id of a record whose upsert returned none: the external id's value if it is the
+  /// id; otherwise the server is queried.
   ///
-  /// - Returns: nil if the server does not say or cannot be reached: what was sent has arrived all the same,
-  ///   and so have the records that went with it.
+  /// - Returns: nil if the server does not return it or cannot be reached; the upsert, and the
+  ///   records sent with it, have arrived even then.
   public func idAfterUpsert(idFieldName: String, in context: SyncContext) async -> String? {
     guard action == .upsert, let externalId else { return nil }
     if externalId.field == idFieldName { return externalId.value }
@@ -79,14 +78,14 @@ extension SyncUpRecord {
 }
 
 extension SyncUpOutcome {
-  /// What the response to the ``SyncUpRecord/request(with:unlessModifiedSince:)`` of one record says.
+  /// Reads the outcome from the response to ``SyncUpRecord/request(with:unlessModifiedSince:)``.
   ///
   /// 404 means gone for an update or delete, 412 outdated. A create whose id is not 15 or 18 ASCII letters and digits
   /// is unanswered.
   ///
   /// - Parameters:
   ///   - body: The response's JSON; nil if it has none.
-  ///   - error: What is kept of a refusal.
+  ///   - error: The error to store for a rejected record.
   public init(status: Int, body: JSONSlice?, error: JSONValue?, of action: SyncUpAction) {
     switch status {
     case 200..<300:

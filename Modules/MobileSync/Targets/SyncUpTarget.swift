@@ -2,36 +2,37 @@ public import SalesforceSDKCommon
 
 /// A target that uploads local changes.
 ///
-/// A plugin implements ``send(_:in:)`` and ``remoteDates(of:in:)`` in addition to the requirements of
-/// ``SyncTarget``. The engine does everything else: it finds dirty records and what each of them needs, detects
-/// conflicts, stores every outcome, and leaves records dirty that were edited during the upload.
+/// A plugin implements ``send(_:in:)`` and ``remoteDates(of:in:)`` in addition to the requirements
+/// of ``SyncTarget``. The engine does everything else: it finds dirty records and the action for
+/// each, detects conflicts, stores every outcome, and keeps records dirty that were edited during
+/// the upload.
 public protocol SyncUpTarget: SyncTarget {
-  /// How many records ``requests(for:)`` gets at most. Default: 1.
+  /// The maximum number of records that ``requests(for:)`` gets. Default: 1.
   var maxBatchSize: Int { get }
 
-  /// Which fields are sent, and which field identifies a record that the server may know already.
+  /// The fields to send, and the external id field that identifies a record on the server.
   var fields: SyncUpFields { get }
 
-  /// Cuts a batch into the groups that are sent with one request each, in sending order. Default:
+  /// Splits a batch into groups, each of which is sent with one request, in this order. Default:
   /// one group.
   ///
-  /// The outcomes of a group are on disk before the next group is sent. Each record has to be in one
-  /// group: one that is in none is not sent, counts as unanswered and makes the run fail in the end
-  /// with ``SyncError`` `invalidTarget`; where it stands a second time it is taken out.
+  /// The outcomes of a group are on disk before the next group is sent. Each record has to be in
+  /// one group. A record in no group is not sent and counts as unanswered, and the run fails at its
+  /// end with ``SyncError`` `invalidTarget`. A second occurrence of a record is removed.
   func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]]
 
   /// Sends one group of ``requests(for:)``.
   ///
-  /// - Returns: One outcome per record, in the same order. What is missing at the end counts as
+  /// - Returns: One outcome per record, in the same order. Missing outcomes at the end count as
   ///   unanswered.
   /// - Throws: If the group failed as a whole. ``SyncError`` `server` with a status below 500 and
   ///   `invalidRequest` mean that the server did nothing; after every other error, and after the
-  ///   statuses 408, 425 and 499, it may have done what was requested.
+  ///   statuses 408, 425 and 499, it may have executed the request.
   func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome]
 
-  /// When the server's records were modified last, for conflict detection.
+  /// Fetches the modification dates of the server's records, to detect conflicts.
   ///
-  /// - Parameter records: Records that exist on the server as far as is known here.
+  /// - Parameter records: Records that are assumed to exist on the server.
   /// - Returns: One result per record, in the same order.
   /// - Throws: As ``send(_:in:)``.
   func remoteDates(of records: [SyncUpRecord], in context: SyncContext) async throws -> [RemoteDate]
@@ -46,32 +47,48 @@ extension SyncUpTarget {
 
 /// A sync up target that can find out whether an unacknowledged create was executed.
 ///
-/// Without it the entry of such a record is held as a conflict of kind ``SyncConflict/Kind/inDoubt`` and not sent
-/// again, unless an external id field makes sending it again safe.
+/// Without it, the entry of such a record becomes a conflict of kind ``SyncConflict/Kind/inDoubt``
+/// and is not sent again, unless an external id field makes a retry safe.
 public protocol UnacknowledgedCreateFinding: SyncUpTarget {
-  /// Looks on the server for records that earlier, unacknowledged requests may have created.
+  /// Searches the server for records that earlier, unacknowledged requests may have created.
   ///
   /// - Returns: For each record, in the same order, the ids of server records that agree with it in
-  ///   every field that was sent. The engine takes one that cannot be another record of this device.
+  ///   every field that was sent. The engine chooses one that cannot be another record of this
+  ///   device.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func candidates(
     for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]]
 
-  /// Looks on the server for all records that earlier, unacknowledged requests may have created, also for those
-  /// that were changed since.
+  /// Searches the server for all records that earlier, unacknowledged requests may have created,
+  /// including records that were changed since.
   ///
-  /// Default: what ``candidates(for:in:)`` returns, as records that agree.
+  /// Default: the result of ``candidates(for:in:)``, as records that agree.
   ///
-  /// - Returns: For each record, in the same order, the candidates, best first. None means that the server does
-  ///   not have the record, and it is sent again; nil that the server does not say, and it is held.
+  /// - Returns: For each record, in the same order, the candidates, best first. An empty list means
+  ///   that the server does not have the record, which is then sent again once the server can no longer be at work on
+  ///   the lost request. nil means that the
+  ///   server did not return a result; the record is then skipped.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func possibleRecords(
     for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[UnacknowledgedCreateCandidate]?]
+
+  /// Returns whether the server has certainly ended its work on each create, in the same order.
+  ///
+  /// Called for creates whose response was lost a short time ago and for which no record was found. While the server
+  /// may work on one, it is searched for again, and not sent. Default: no create is certainly over.
+  ///
+  /// - Throws: As ``SyncUpTarget/send(_:in:)``.
+  func areOver(_ lost: [UnacknowledgedCreate], in context: SyncContext) async throws -> [Bool]
 }
 
 extension UnacknowledgedCreateFinding {
+  /// No create is certainly over.
+  public func areOver(
+    _ lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [Bool] { lost.map { _ in false } }
+
   public func possibleRecords(
     for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[UnacknowledgedCreateCandidate]?] {
@@ -87,7 +104,7 @@ public struct UnacknowledgedCreateCandidate: Sendable {
   public let id: String
   /// Whether it agrees in every field that was sent.
   public let agrees: Bool
-  /// Its values of the fields that were sent, and its modification date, as far as they are known.
+  /// Its values in the sent fields, and its modification date, as far as they are known.
   public let values: JSONObject
 
   /// Describes a candidate.
@@ -102,13 +119,19 @@ public struct UnacknowledgedCreateCandidate: Sendable {
 public struct UnacknowledgedCreate: Sendable {
   /// The record as it was sent.
   public let record: SyncUpRecord
-  /// The time, in milliseconds since 1970, before which it was certainly not sent.
+  /// A time before the request was sent, in milliseconds since 1970.
   public let sentAfter: Int64
+  /// The times of the server, in milliseconds since 1970, between which it created the record if the request arrived;
+  /// nil if they are not known.
+  ///
+  /// What this user created in between may be the record whatever its values are, since a trigger can replace them.
+  public let arrival: ClosedRange<Int64>?
 
   /// Describes an unacknowledged create.
-  public init(record: SyncUpRecord, sentAfter: Int64) {
+  public init(record: SyncUpRecord, sentAfter: Int64, arrival: ClosedRange<Int64>? = nil) {
     self.record = record
     self.sentAfter = sentAfter
+    self.arrival = arrival
   }
 }
 
@@ -120,17 +143,17 @@ public struct SyncUpFields: Sendable, Equatable {
   public var createFieldlist: [String]?
   /// The fields of updates; nil means those of the sync's options.
   public var updateFieldlist: [String]?
-  /// The field by which the server finds a record that was created locally. A create becomes an upsert if
-  /// the record has a value for it, so that sending it twice makes one record.
+  /// The field by which the server finds a record that was created locally. If the record has a
+  /// value for it, a create becomes an upsert, so sending it twice creates one record.
   public var externalIdFieldName: String?
-  /// Whether an entry that was created locally and has no value for the external id field gets a UUID there
-  /// before it is sent. Default: false.
+  /// Whether a locally created entry without an external id gets a UUID as its external id before
+  /// it is sent. Default: false.
   ///
   /// The UUID is stored before the request is sent, so that sending it again, also after a restart, creates one
   /// record. The field needs to be a text of at least 36 characters, unique and marked as external id.
   public var fillsExternalId: Bool
 
-  /// Makes a choice of fields.
+  /// Creates a choice of fields.
   public init(
     createFieldlist: [String]? = nil, updateFieldlist: [String]? = nil,
     externalIdFieldName: String? = nil, fillsExternalId: Bool = false
@@ -143,7 +166,7 @@ public struct SyncUpFields: Sendable, Equatable {
 
   /// Reads the four keys from a target's configuration.
   ///
-  /// - Throws: ``SyncError`` `invalidTarget` if a list is none.
+  /// - Throws: ``SyncError`` `invalidTarget` if a value is not a list.
   public init(configuration: JSONObject) throws(SyncError) {
     self.init(
       createFieldlist: try configuration.syncTexts("createFieldlist"),
@@ -169,15 +192,15 @@ public struct SyncUpFields: Sendable, Equatable {
 
 /// The server's response to the upload of one record.
 public enum SyncUpOutcome: Sendable, Equatable {
-  /// It did what was requested; the record's id, if the response holds it. A record that was created
-  /// locally and gets no id counts as ``unanswered``.
+  /// The server executed the action; the record's id, if the response has it. A locally created
+  /// record without an id counts as ``unanswered``.
   case succeeded(id: String?)
-  /// The record is not there any more; what the server said.
+  /// The record no longer exists; with the server's error.
   case gone(JSONValue)
-  /// The record was refused; what the server said.
+  /// The server rejected the record; with its error.
   case rejected(JSONValue)
-  /// The record was not written, since it was changed on the server after the local copy came from
-  /// there. It counts as a conflict: the entry stays as it is.
+  /// The record was not written, because it changed on the server after it was downloaded. It
+  /// counts as a conflict: the entry stays as it is.
   case outdated
   /// The response says nothing about this record.
   case unanswered

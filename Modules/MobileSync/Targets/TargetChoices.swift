@@ -1,16 +1,17 @@
 public import SalesforceSDKCommon
 public import SmartStore
 
-/// A sync down target that decides which records of a page are saved now, and what is added to them.
+/// A sync down target that chooses which records of a page are saved now, and adds members to them.
 ///
-/// The engine still keeps unsynced edits, writes the page in one transaction with the watermark, and sets the
-/// flags. A target that never wants a record leaves it out of the page instead.
+/// The engine still keeps unsynced edits, writes the page in one transaction with the watermark,
+/// and sets the flags. If a target never wants a record, it omits the record from the page instead.
 public protocol SyncDownRecordSaving: SyncDownTarget {
-  /// The ids of records that this page leaves as they are in the store, in addition to those with unsynced edits.
+  /// Returns the ids of records to skip in this page, in addition to those with unsynced edits;
+  /// their entries stay as they are.
   ///
-  /// Called in the page's transaction. What is skipped is remembered like a record with an unsynced edit: the next run
-  /// requests it again until it is saved. A record with children is skipped as a whole if one of its entries is.
-  /// Default: none.
+  /// Called in the page's transaction. A skipped record is handled like one with an unsynced edit:
+  /// each run requests it again until it is saved. If one entry of a tree is skipped, the whole
+  /// tree is. Default: none.
   ///
   /// - Parameter ids: The ids of the page's records for that soup.
   /// - Throws: Any error; the page is not saved and the run fails.
@@ -18,14 +19,15 @@ public protocol SyncDownRecordSaving: SyncDownTarget {
     among ids: [String], inSoup soupName: String, in transaction: borrowing StoreTransaction
   ) throws -> Set<String>
 
-  /// The entry that is stored for a downloaded record, such as the record with members of the app's own from the
-  /// entry that it replaces. Default: the record.
+  /// Returns the entry to store for a downloaded record, such as the record with the app's own
+  /// members from the entry that it replaces. Default: the record.
   ///
   /// Called in the page's transaction for each record that is not merged into an edited entry.
   ///
   /// - Parameter entry: The entry in the store that has the record's id; nil if there is none.
-  /// - Returns: The record, with added members. The server's members must stay as they are, since later edits are
-  ///   compared with them: ``SyncError`` `invalidTarget` ends the run otherwise.
+  /// - Returns: The record, with added members. The server's members must stay as they are, because
+  ///   later edits are compared with them; otherwise the run fails with ``SyncError``
+  ///   `invalidTarget`.
   /// - Throws: Any error; the page is not saved and the run fails.
   func entry(
     for record: JSONSlice, replacing entry: JSONSlice?, inSoup soupName: String
@@ -44,7 +46,7 @@ extension SyncDownRecordSaving {
 
 /// A sync down target that finds ghosts itself, in place of ``SyncDownTarget/remoteIds(for:in:)``.
 public protocol GhostFinding: SyncDownTarget {
-  /// The ids of records that the server no longer has for this sync.
+  /// Returns the ids of records that the server no longer has for this sync.
   ///
   /// Clean entries of these records that this sync downloaded are removed, unless another sync downloaded them, too.
   /// Other ids are ignored.

@@ -4,11 +4,11 @@ import SalesforceSDKCore
 
 /// A search on the platform for records that unacknowledged creates may have created.
 ///
-/// For targets whose records are the platform's objects: they are queried by creation date and user, and compared
-/// in the fields that were sent.
+/// It is for targets whose records are the platform's objects. It queries records by creation date
+/// and user, and compares them in the sent fields.
 public enum UnacknowledgedCreateSearch: Sendable {
-  /// What ``UnacknowledgedCreateFinding/candidates(for:in:)`` returns: as ``possibleRecords(for:idFieldName:in:)``, those
-  /// that agree in every field alone.
+  /// Implements ``UnacknowledgedCreateFinding/candidates(for:in:)``: the records of
+  /// ``possibleRecords(for:idFieldName:in:)`` that agree in every field.
   public static func candidates(
     for lost: [UnacknowledgedCreate], idFieldName: String,
     in context: SyncContext
@@ -18,12 +18,13 @@ public enum UnacknowledgedCreateSearch: Sendable {
     }
   }
 
-  /// What ``UnacknowledgedCreateFinding/possibleRecords(for:in:)`` returns.
+  /// Implements ``UnacknowledgedCreateFinding/possibleRecords(for:in:)``.
   ///
-  /// A record of this user's that was created since then is a candidate if it agrees in every field, or was
-  /// changed since it was created, or agrees in most of the fields that were sent with a value, since the server
-  /// may change values as it stores them. Costs one query per object type. Where the server does not know the
-  /// fields, the result is nil.
+  /// A record that this user created since then is a candidate if it agrees in every field, was
+  /// changed since its creation, or agrees in most of the sent fields, because the server may
+  /// change values when it stores them. One that was created while the request could arrive is a
+  /// candidate with any values (``UnacknowledgedCreate/arrival``). It costs one query per object type. If the server does not
+  /// know the fields, the result is nil.
   ///
   /// - Parameter idFieldName: The target's id field.
   /// - Throws: As ``SyncContext/json(for:)``.
@@ -65,10 +66,10 @@ public enum UnacknowledgedCreateSearch: Sendable {
     var exact: [UnacknowledgedCreateCandidate] = []
     var others: [(agreement: Int, candidate: UnacknowledgedCreateCandidate)] = []
     for made in records {
+      let time = ServerDate.milliseconds(of: made[created])
       guard let id = made[idFieldName]?.string,
         // One query serves records that were sent at different times.
-        ServerDate.milliseconds(of: made[created]).map({ $0 >= lost.sentAfter / 1_000 * 1_000 })
-          ?? true
+        time.map({ $0 >= lost.sentAfter / 1_000 * 1_000 }) ?? true
       else { continue }
       var values: JSONObject = [:]
       for (name, _) in sent where !name.contains(".") { values[name] = made[name]?.value }
@@ -78,9 +79,9 @@ public enum UnacknowledgedCreateSearch: Sendable {
         continue
       }
       let (agreeing, counted) = FieldAgreement.extent(sent, made)
-      let isTouched =
-        ServerDate.milliseconds(of: made[modified]) != ServerDate.milliseconds(of: made[created])
-      if isTouched || (counted > 0 && agreeing * 2 >= counted) {
+      let isTouched = ServerDate.milliseconds(of: made[modified]) != time
+      let mayHaveArrived = time.map { lost.arrival?.contains($0) ?? false } ?? false
+      if isTouched || mayHaveArrived || (counted > 0 && agreeing * 2 >= counted) {
         others.append(
           (agreeing, UnacknowledgedCreateCandidate(id: id, agrees: false, values: values)))
       }
@@ -98,7 +99,7 @@ public enum UnacknowledgedCreateSearch: Sendable {
       + "where \(conditions.joined(separator: " and ")) order by CreatedDate"
   }
 
-  /// All pages of a query; nil if the server cannot tell.
+  /// All pages of a query; nil if the server cannot determine them.
   private static func records(
     _ query: String, in context: SyncContext
   ) async throws -> [JSONSlice]? {
@@ -107,7 +108,7 @@ public enum UnacknowledgedCreateSearch: Sendable {
     } catch let error as SyncError
       where error.code == .server && (error.status == 400 || error.status == 404)
     {
-      // An object without these fields. Any other failure may pass, so it ends the run.
+      // The object lacks these fields. Any other failure may be temporary, so it ends the run.
       return nil
     }
   }

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Brings what the server said about records of a tree into both soups, in one transaction.
+/// A writer of the server's results for a tree into both soups, in one transaction.
 struct TreeEffectWriter: Sendable {
   let plan: TreePlan
   let time: Int64
@@ -10,13 +10,14 @@ struct TreeEffectWriter: Sendable {
 
   private var store: SmartStore { plan.scopes.parents.context.store }
 
-  /// What became of records of a tree.
+  /// The outcomes of records of a tree.
   struct Written: Sendable {
     /// The outcomes, also those of edits that went with their parent.
     var outcomes: [SyncRecordOutcome] = []
-    /// The waiting records as the soups have them now, without those that became one with others.
+    /// The waiting records as they are in the soups now, without records that were united with
+    /// others.
     var waiting: [TreeWork.Step] = []
-    /// What became one with other entries of the parents' and of the children's soup.
+    /// The entries that were united with others in the parents' and the children's soup.
     var united = PerLevel(parents: EntryUnion.United(), children: EntryUnion.United())
   }
 
@@ -99,7 +100,7 @@ struct TreeEffectWriter: Sendable {
     "PARENT_DELETED",
     "The record was edited while its parent was being deleted, which took it along.")
 
-  /// Keeps what is known of records that the server has accepted, with the parents that it knows of.
+  /// Stores what is known of records that the server has accepted, with the parents that it knows of.
   private func remember(
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)],
     in transaction: borrowing StoreTransaction
@@ -128,7 +129,7 @@ struct TreeEffectWriter: Sendable {
     }
   }
 
-  /// Gives the children of a parent that was made on the server its new id.
+  /// Sets the new id of a parent that was created on the server in its children.
   private func followParent(
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)],
     in transaction: borrowing StoreTransaction
@@ -178,7 +179,7 @@ struct TreeEffectWriter: Sendable {
     try plan.scopes.children.write(written, in: transaction)
   }
 
-  /// Lets entries of a lost tree whose records have been replaced stand for the new ones.
+  /// Makes entries of a lost tree represent the records that have replaced theirs.
   ///
   /// - Returns: The entry that is the parent's now.
   func replace(

@@ -21,7 +21,7 @@ struct TreeOrder: Sendable {
 
   /// Orders trees so that those come first to whose records others refer.
   ///
-  /// References within a tree, and those that close a circle of trees, are left out at first.
+  /// References within a tree, and those that close a cycle of trees, are left out at first.
   ///
   /// - Parameter ids: The trees, by their parents' entries.
   /// - Returns: The order, and who refers to whom on each level; nil if no record has to wait for another.

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// What a tree is, and which fields are sent.
+/// The structure of trees, and the fields to send.
 struct TreeRules: Sendable {
   let fields: PerLevel<SyncUpFieldChoice>
   /// The field by which children refer to their parents.
@@ -9,7 +9,7 @@ struct TreeRules: Sendable {
   /// Whether the server deletes children together with their parent.
   let deletesChildren: Bool
 
-  /// Takes given rules.
+  /// Creates the rules from their parts.
   init(fields: PerLevel<SyncUpFieldChoice>, link: ChildLink, deletesChildren: Bool) {
     self.fields = fields
     self.link = link
@@ -38,13 +38,13 @@ struct TreeRules: Sendable {
   }
 }
 
-/// What the stages of a sync up need to work on trees, and what they have found out.
+/// The inputs of the stages of a sync up that work on trees, and their results.
 struct TreePlan: Sendable {
   let scopes: PerLevel<SyncUpScope>
   let rules: TreeRules
   /// The entries that are not sent.
   var held = PerLevel(parents: HeldEntries(), children: HeldEntries())
-  /// Which records refer to which by local ids, apart from their links; nil if none does.
+  /// The references between records by local ids, apart from their links; nil if there are none.
   var references = PerLevel<UploadReferences?>(parents: nil, children: nil)
   /// The parents whose deletion was compared with what it takes along on the server; nil where each tree is compared
   /// when it is sent, or none is.
@@ -58,19 +58,19 @@ struct TreePlan: Sendable {
   var store: SmartStore { scopes.parents.store }
   var mode: SyncMergeMode { scopes.parents.context.mergeMode }
 
-  /// What brings results of one level into the store.
+  /// The writer of results of one level.
   func results(_ level: TreeLevel) -> ResultWriter {
     ResultWriter(
       scope: scopes[level], references: references[level], overruled: held[level].overruled)
   }
 
-  /// The record as it can be sent now, as ``UploadReferences/sendable(_:of:)`` gives it.
+  /// Returns the record in the form that can be sent now, as ``UploadReferences/sendable(_:of:)``.
   func sendable(_ record: SyncUpRecord, _ level: TreeLevel) -> SyncUpRecord? {
     guard let references = references[level] else { return record }
     return references.sendable(record, of: scopes[level].soup)
   }
 
-  /// Why nothing may be sent for the tree; nil if it may.
+  /// The reason why the tree must not be sent; nil if it may be.
   func reasonToHold(_ tree: LocalTree) -> SyncRecordOutcome.Kind? {
     // A parent that was deleted since the run compared goes with the next run.
     if let comparedDeletions, RecordFlags(of: tree.parent.record).deleted,
@@ -101,7 +101,7 @@ struct TreePlan: Sendable {
     return LocalTree(parent: parent, children: children)
   }
 
-  /// Removes the children of a parent that does not exist any more, with their bases.
+  /// Removes the children of a parent that no longer exists, with their base versions.
   ///
   /// - Returns: The children as they were.
   @discardableResult
@@ -117,7 +117,7 @@ struct TreePlan: Sendable {
     return entries
   }
 
-  /// What became of a record of the tree.
+  /// The outcome of a record of the tree.
   func outcome(
     of step: TreeWork.Step, _ kind: SyncRecordOutcome.Kind, id: String?, _ time: Int64,
     error: JSONValue? = nil, hasAction: Bool = true
@@ -134,7 +134,7 @@ struct ChildLink: Sendable, Hashable {
   let soupName: String
   let field: String
 
-  /// Lets the children of `old` belong to `new`; flags and everything else stay.
+  /// Makes the children of `old` refer to `new`, and changes nothing else in them.
   func rewrite(
     from old: String, to new: String, in transaction: borrowing StoreTransaction
   ) throws {

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-// What is brought into the store without a request.
+// Effects that are written to the store without a request.
 extension TreeSender {
   /// Children whose parent could not be made stay dirty and say why.
   func refuse(_ steps: [TreeWork.Step]) async throws {

@@ -3,17 +3,19 @@ import SmartStore
 
 // Records of a tree that are gone, and in whose places the server has others with the same external ids.
 extension TreeSender {
-  /// The records that have replaced those of a tree's entries: only of entries without edits, since an edit goes to the
-  /// record that has its external id, while an entry without one has nothing to say there.
+  /// The records that have replaced those of a tree's entries: only for entries without edits. An
+  /// edit is uploaded to the record with its external id; an entry without an edit must not replace
+  /// that record's values.
   struct Replacements: Sendable {
     var parents: [EntryAdoption.Replacement] = []
     var children: [EntryAdoption.Replacement] = []
   }
 
-  /// Finds what stands in the place of a lost parent and, where the server deletes children with their parent, of its
-  /// children. Costs one query for each object type of which there are entries with external ids.
+  /// Finds the records that replace a lost parent and, if the server deletes children with their
+  /// parent, its children. Costs one query for each object type of which there are entries with
+  /// external ids.
   ///
-  /// - Returns: nil if the server does not say.
+  /// - Returns: nil if the server does not return them.
   func replacements(
     ofLost tree: LocalTree, _ target: some TreeSyncUpTarget
   ) async throws -> Replacements? {
@@ -24,8 +26,8 @@ extension TreeSender {
     return Replacements(parents: parents, children: children)
   }
 
-  /// Takes those among children that are to be created again out whose records have been replaced, and those of which
-  /// the server does not say: they have no edits, and can wait.
+  /// Excludes children whose records have been replaced, and those whose records are unknown: they
+  /// have no edits, so they can wait.
   func notReplaced(
     _ steps: [TreeWork.Step], _ target: some TreeSyncUpTarget
   ) async throws -> [TreeWork.Step] {
@@ -58,8 +60,8 @@ extension TreeSender {
     return united.entries[tree.parent.id]
   }
 
-  /// Takes those among edited children that are to be created again out which stand for the records of other entries
-  /// from now on: they go with the next run.
+  /// Excludes edited children that represent the records of other entries from now on: the next run
+  /// uploads them.
   func notUnited(
     _ steps: [TreeWork.Step], _ sent: inout Sent
   ) async throws -> [TreeWork.Step] {

@@ -1,12 +1,12 @@
 import SalesforceSDKCommon
 import SmartStore
 
-// What the responses mean for a tree.
+// The handling of responses for a tree.
 extension TreeSender {
-  /// Whether the parent is what the server misses when it refuses children.
+  /// Whether the server refused children because their parent is missing.
   ///
-  /// It says the same if another lookup of a child leads to a deleted record, and a parent that is there
-  /// must not be made a second time.
+  /// The server returns the same error if another lookup of a child refers to a deleted record, and
+  /// an existing parent must not be created a second time.
   func isParentGone(
     _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: Course,
     _ target: some TreeSyncUpTarget
@@ -53,7 +53,7 @@ extension TreeSender {
     }
   }
 
-  /// What the responses mean for the rest of the tree.
+  /// The consequences of the responses for the rest of the tree.
   struct Results {
     var acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)] = []
     var isParentLost = false
@@ -66,7 +66,7 @@ extension TreeSender {
 
   func results(
     _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: Course, isParentLost: Bool
-  ) -> Results {
+  ) async throws -> Results {
     var results = Results()
     for (index, step) in steps.enumerated() {
       let outcome = index < outcomes.count ? outcomes[index] : .unanswered
@@ -106,9 +106,9 @@ extension TreeSender {
       let indices = results.acknowledged.indices.filter {
         results.acknowledged[$0].step.level == level
       }
-      let effects = scope.createdIds.checked(
+      let effects = try await scope.checked(
         indices.map { results.acknowledged[$0].effect },
-        of: indices.map { results.acknowledged[$0].step.record }, in: scope.context.soupName)
+        of: indices.map { results.acknowledged[$0].step.record })
       for (index, effect) in zip(indices, effects) { results.acknowledged[index].effect = effect }
     }
     return results
@@ -163,8 +163,9 @@ extension TreeSender {
     if results.isParentLost { try await beginAgain(&course, entryId, target) }
   }
 
-  /// The server has lost the parent: everything that is not on it by now is uploaded again. Where another record stands
-  /// in the place of a parent without edits, the children go there.
+  /// Begins again after the server has lost the parent: all records that are not on the server are
+  /// uploaded again. If another record has replaced a parent without edits, the children refer to
+  /// that record.
   private func beginAgain(
     _ course: inout Course, _ entryId: Int64, _ target: some TreeSyncUpTarget
   ) async throws {

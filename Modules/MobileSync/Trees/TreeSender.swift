@@ -4,7 +4,7 @@ import SmartStore
 /// Sends one tree, request by request.
 struct TreeSender: Sendable {
   let plan: TreePlan
-  /// What the server has accepted in this run before.
+  /// The records that the server has accepted earlier in this run.
   var acceptedBefore = AcceptedEntries()
 
   /// The scope of the trees' parents, by which trees go.
@@ -28,21 +28,21 @@ struct TreeSender: Sendable {
     }
   }
 
-  /// What became of a tree.
+  /// The result of sending a tree.
   struct Sent {
     var accepted: [AcceptedRecord] = []
     /// Entries that became one with others and wait for a decision.
     var inConflict = PerLevel<Set<Int64>>(parents: [], children: [])
   }
 
-  /// What is left to do for a tree.
+  /// The remaining work for a tree.
   struct Course {
     /// The tree; nil for records that belong to none.
     let tree: LocalTree?
     /// The id that children are given.
     var parentId: String?
     var waiting: [TreeWork.Step]
-    /// How often a lost parent, and lost children, may still be created again.
+    /// The number of times that a lost parent, and lost children, may still be created again.
     var parentRetries = 1
     var childRetries = 1
     var sent = Sent()
@@ -113,8 +113,8 @@ struct TreeSender: Sendable {
     return accepted
   }
 
-  /// Removes a parent that the server never had, now that its children are gone there; if one is left, it
-  /// stays for the next run.
+  /// Removes a parent that the server never had, after its children are gone on the server; if a
+  /// child is left, the parent stays for the next run.
   private func removeLast(_ parent: TreeWork.LocalStep) async throws {
     guard let tree = try await tree(parent.entryId) else { return }
     let work = TreeWork(tree, plan.rules)
@@ -130,7 +130,7 @@ struct TreeSender: Sendable {
     }
   }
 
-  /// The tree with the server's ids in the places of local ones, as far as they are known by now.
+  /// The tree with the server's ids in place of local ones, as far as they are known by now.
   private func resolvedTree(_ entryId: Int64) async throws -> LocalTree? {
     let tree = try await tree(entryId)
     guard let tree, plan.references.parents != nil else { return tree }
@@ -147,7 +147,7 @@ struct TreeSender: Sendable {
     tree.parent.record[plan.rules.fields.parents.idField]?.string
   }
 
-  /// The work with those fields and links alone that differ from what both sides agreed on, in mode
+  /// Returns the work with only the fields and links that differ from the base versions, in mode
   /// ``SyncMergeMode/mergeFields``.
   func narrowed(_ work: TreeWork) async throws -> TreeWork {
     if plan.scopes.parents.merge == nil { return work }
@@ -209,22 +209,24 @@ struct TreeSender: Sendable {
     context.completesBatch = true
     try await markInFlight(steps)
     var outcomes: [SyncUpOutcome]
+    let start = scope.context.serverClock.instant()
     do {
       outcomes = try await target.send(steps: composite, in: context)
     } catch {
       for level in TreeLevel.allCases {
         try await RequestMarks(scope: plan.scopes[level]).fail(
-          steps.filter { $0.level == level }.map(\.record), error)
+          steps.filter { $0.level == level }.map(\.record), error, sent: start)
       }
       throw error
     }
     try await refuseExisting(steps, &outcomes, target)
     let isParentLost = await isParentGone(steps, outcomes, course, target)
+    let results = try await self.results(steps, outcomes, course, isParentLost: isParentLost)
     try await applyResults(
-      steps, results(steps, outcomes, course, isParentLost: isParentLost), &course, entryId, target)
+      steps, results, &course, entryId, target)
   }
 
-  /// Remembers what has to be searched on the server if no response comes.
+  /// Marks the records to search for on the server if no response arrives.
   private func markInFlight(_ steps: [TreeWork.Step]) async throws {
     let time = scope.now()
     let requestMarks = RequestMarks(scope: scope)
@@ -234,15 +236,15 @@ struct TreeSender: Sendable {
     if marks.isEmpty { return }
     try await requestMarks.learnServerTime(before: marks.map(\.record))
     try await store.inTransaction { transaction in
-      try requestMarks.save(marks, in: transaction)
+      try requestMarks.save(marks, ending: .unknown, in: transaction)
     }
   }
 }
 
 extension TreeWork {
   /// Removes the steps that have to wait for records that were not uploaded, and returns them; the
-  /// others leave out the fields that are to go later. Without a parent that is to be made, its children
-  /// have nowhere to go.
+  /// others leave out the fields that are to go later. If a parent to create has to wait, its
+  /// children wait, too.
   mutating func takeWaiting(_ plan: TreePlan) -> [Step] {
     var waiting: [Step] = []
     var sent: [Step] = []

@@ -10,7 +10,7 @@ struct TreeStages<Target: TreeSyncUpTarget>: SyncUpStages {
   /// The conflicts that hold back trees as wholes: those that were open, and those that this run has found.
   private var openConflicts: Set<String> = []
   private var foundConflicts: Set<String> = []
-  /// What the server has accepted in this run.
+  /// The records that the server has accepted in this run.
   private var acceptedBefore = TreeSender.AcceptedEntries()
 
   // The batch.

@@ -1,8 +1,9 @@
 /// A target that uploads parents together with their children.
 ///
-/// The engine finds the trees with local changes, decides what each record needs, splits what is too
-/// long for one request, creates lost records again and gives children the ids of parents that were created
-/// with them. A plugin writes requests and reads responses. The soup of the sync itself is not used.
+/// The engine finds the trees with local changes, decides the action for each record, splits trees
+/// that are too long for one request, creates lost records again, and sets the ids of new parents
+/// in their children. A plugin writes requests and reads responses. The soup of the sync itself is
+/// not used.
 public protocol TreeSyncUpTarget: SyncUpTarget {
   /// The soup of the parents.
   var parentSoup: SyncSoup { get }
@@ -10,14 +11,14 @@ public protocol TreeSyncUpTarget: SyncUpTarget {
   /// The soup of the children. Its ``SyncSoup/parent`` names the parents' soup.
   var childSoup: SyncSoup { get }
 
-  /// Which fields of children are sent; without a list, only the parent's id. The lists of the sync's
-  /// options are the parents'.
+  /// The fields of children to send; without a list, only the parent's id. The lists in the sync's
+  /// options are for parents.
   var childFields: SyncUpFields { get }
 
   /// Whether the server deletes children together with their parent.
   var deletesChildrenWithParent: Bool { get }
 
-  /// How many records go with one request.
+  /// The maximum number of records in one request.
   var maxStepsPerRequest: Int { get }
 
   /// Sends records of one tree with one request.
@@ -27,9 +28,9 @@ public protocol TreeSyncUpTarget: SyncUpTarget {
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func send(steps: [CompositeStep], in context: SyncContext) async throws -> [SyncUpOutcome]
 
-  /// When the records of a tree were modified last on the server, for conflict detection.
+  /// Fetches the modification dates of a tree's records on the server, to detect conflicts.
   ///
-  /// - Returns: nil if the server does not say; then the tree is not sent.
+  /// - Returns: nil if the server does not return them; then the tree is not sent.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func remoteDates(
     ofTreeWithParent id: String, in context: SyncContext
@@ -37,7 +38,7 @@ public protocol TreeSyncUpTarget: SyncUpTarget {
 }
 
 extension TreeSyncUpTarget {
-  /// Refused: a tree target sends with ``send(steps:in:)`` alone.
+  /// Throws: a tree target sends only with ``send(steps:in:)``.
   public func send(
     _ group: [SyncUpRecord], in context: SyncContext
   ) async throws -> [SyncUpOutcome] {
@@ -55,7 +56,7 @@ public struct RemoteTreeDates: Sendable, Equatable {
   /// The children's dates by their ids.
   public let children: [String: RemoteDate]
 
-  /// Gives the dates of a tree.
+  /// Creates the dates of a tree.
   public init(parent: RemoteDate, children: [String: RemoteDate]) {
     self.parent = parent
     self.children = children

@@ -9,7 +9,7 @@ struct LocalTree: Sendable {
   let children: [Entry]
 }
 
-/// What a tree needs: a decision made from the entries alone.
+/// The actions that a tree needs, decided from its entries alone.
 struct TreeWork: Sendable {
   /// A record to send.
   struct Step: Sendable {
@@ -25,7 +25,7 @@ struct TreeWork: Sendable {
     let entryId: Int64
     let id: String?
     var error: JSONValue?
-    /// Whether a child goes because its parent does, and not by its own flags.
+    /// Whether a child is removed because its parent is, and not by its own flags.
     var followsParent = false
   }
 
@@ -35,7 +35,7 @@ struct TreeWork: Sendable {
   var removed: [LocalStep] = []
   /// Entries that cannot be sent.
   var refused: [LocalStep] = []
-  /// The parent's entry, which goes when its steps are done.
+  /// The parent's entry, which is removed when its steps are done.
   var removedLast: LocalStep?
 
   /// Whether there is nothing to do.

@@ -6,19 +6,20 @@ import Synchronization
 public struct DoubledRecord: Sendable, Hashable {
   /// The soup.
   public let soupName: String
-  /// The field that holds the server's ids, as the soup's syncs name it.
+  /// The field with the server's ids, according to the soup's syncs.
   public let idField: String
-  /// The entries, by ascending entry id; the next sync of the soup makes one of them.
+  /// The entries, by ascending entry id; the next sync of the soup unites them.
   public let entryIds: [Int64]
 }
 
 extension SmartStore {
-  /// The records that have several entries in a soup that syncs work on, by soup.
+  /// Returns the records that have several entries in a soup of a sync, by soup.
   ///
-  /// Each soup is read once, from the index of its id field. A soup that no sync works on has no server ids, and is
-  /// left out, as one without that index.
+  /// Each soup is read once, from the index of its id field. Soups without a sync, and soups
+  /// without that index, are omitted.
   ///
-  /// - Parameter registry: The targets that syncs of this store may name; they tell which soups a sync fills.
+  /// - Parameter registry: The targets that syncs of this store may name; they define which soups a
+  ///   sync fills.
   /// - Throws: ``SyncError`` `store`.
   public func doubledRecords(registry: SyncTargetRegistry) async throws -> [DoubledRecord] {
     let uses = SoupSyncIndex(try await syncs(), registry)
@@ -38,7 +39,8 @@ extension SmartStore {
   }
 }
 
-/// Unites the entries of one record that a soup already holds, before a run uses it.
+/// A search for records with several entries in a soup, which are united before a run uses the
+/// soup.
 ///
 /// A soup is searched when a process uses it first, and again whenever it has new entries: searching reads the index of
 /// its ids, and a soup of 100,000 entries takes some hundredths of a second.
@@ -66,7 +68,7 @@ final class DoubleSearch: Sendable {
 }
 
 extension SyncSoup {
-  /// The ids that several entries have, and those that may stand for the record of another entry: the forms of 15
+  /// The ids that several entries have, and those that may represent the record of another entry: the forms of 15
   /// characters.
   func doubledIds(in reader: borrowing some StoreReading & ~Copyable) throws -> [String] {
     let id = "{\(soupName):\(idField)}"

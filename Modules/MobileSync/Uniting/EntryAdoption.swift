@@ -1,11 +1,12 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Gives entries that were created locally the ids of the server's records that they turned out to stand for.
+/// An adoption of server records by locally created entries: an entry gets the id of the record
+/// that it represents.
 struct EntryAdoption: Sendable {
   let union: EntryUnion
 
-  /// An entry and the record that it stands for.
+  /// An entry and the record that it represents.
   struct Found: Sendable {
     let entryId: Int64
     let id: String
@@ -24,9 +25,9 @@ struct EntryAdoption: Sendable {
     }
   }
 
-  /// What of an entry the server has got already.
+  /// The part of an entry that the server already has.
   enum Origin: Sendable {
-    /// These values, which were sent for a new record, or for one in the place of the record with this id, which is
+    /// These values, which were sent for a new record, or for one in place of the record with this id, which is
     /// gone.
     case values(JSONObject, replacing: String? = nil)
     /// Those that an upsert has sent and that the server's record, as another entry or its base version shows it,
@@ -34,14 +35,16 @@ struct EntryAdoption: Sendable {
     case sent(UnacknowledgedMark)
     /// Nothing: the entry was never sent.
     case nothing
-    /// What both sides agreed on before the entry's record, which had this id, was deleted on the server.
+    /// The base version from before the entry's record, which had this id, was deleted on the
+    /// server.
     case lost(id: String, base: JSONObject)
   }
 
-  /// Adopts: an entry takes the id, counts as edited, and becomes one with other entries of its record.
+  /// Sets the entries' record ids. An entry that gets an id counts as edited, and is united with
+  /// other entries of its record.
   ///
-  /// What refers to an entry by its local id, or by that of a lost record, follows it. An entry that was removed, or has a server id by now, is left
-  /// alone.
+  /// References to an entry by its local id, or by the id of a lost record, are replaced. An entry
+  /// that was removed, or has a server id by now, is not changed.
   ///
   /// - Parameter accepted: Entries that the server has accepted in this run.
   @discardableResult
@@ -92,8 +95,8 @@ struct EntryAdoption: Sendable {
     return try union.unite(ids.keys, accepted: accepted, origins: origins, in: transaction)
   }
 
-  /// The members of an entry that are never sent. Of an entry whose record was gone they are that record's, and the
-  /// server decides what the new one has.
+  /// Returns the members of an entry that are never sent. If the entry's record no longer exists,
+  /// they are that record's values, and the server decides the values of the new record.
   private func unsent(_ entry: JSONSlice, _ found: Found) -> [(key: String, value: JSONValue)] {
     let sent = Set(found.fields.map { String($0.prefix { $0 != "." }) })
     return entry.members.filter { union.names.isData($0.key) && !sent.contains($0.key) }
@@ -111,8 +114,8 @@ struct EntryAdoption: Sendable {
     }
   }
 
-  /// What is known of the server's records of upserts, and of those in whose places they were to be created again:
-  /// the base version, or else an entry without edits.
+  /// The known server versions of upserted records, and of the records that they replace: the base
+  /// version version, or else an entry without edits.
   private func views(
     of found: [Found], in transaction: borrowing StoreTransaction
   ) throws -> [String: JSONObject] {
@@ -134,7 +137,8 @@ struct EntryAdoption: Sendable {
     return views
   }
 
-  /// What the server has got is what both sides agree on, unless a download has brought more.
+  /// The values that the server has become the base version, unless a download has brought newer
+  /// ones.
   private func keepBases(
     _ origins: [String: JSONObject], in transaction: borrowing StoreTransaction
   ) throws {
@@ -153,14 +157,15 @@ extension EntryAdoption {
     /// The id of the record that is gone.
     let old: String
     let id: String
-    /// What the server has of the new record.
+    /// The server's values of the new record.
     let values: JSONObject
   }
 
-  /// Lets entries stand for the records that have replaced theirs: they take the ids and values, stay clean, and become
-  /// one with other entries of those records. Their children follow them.
+  /// Makes entries represent the records that have replaced theirs: they take the ids and values,
+  /// stay clean, and are united with other entries of those records. Their children then refer to
+  /// the new ids.
   ///
-  /// An entry that was edited since, or stands for another record by now, is left alone.
+  /// An entry that was edited since, or represents another record by now, is left alone.
   func replace(
     _ found: [Replacement], in transaction: borrowing StoreTransaction
   ) throws -> EntryUnion.United {

@@ -1,17 +1,18 @@
 import SalesforceSDKCommon
 
-/// What several entries of one record come to as one entry: a decision made from their values alone.
+/// The union of several entries of one record, decided from their values alone.
 ///
-/// A field that no entry has edited takes the value of the entry that was downloaded last. One edited value stays
-/// unsynced. Of several different ones the latest stands in the entry, and the others are ``collisions``: none is
-/// dropped in silence. A deletion stands against edits in the same way.
+/// A field that no entry has edited takes the value of the entry that was downloaded last. One
+/// edited value stays unsynced. Of several different ones, the entry gets the latest, and the
+/// others are ``collisions``: none is dropped silently. A deletion and an edit collide in the same
+/// way.
 struct EntryMerge: Sendable {
   /// One of the entries.
   struct Version: Sendable {
     let entryId: Int64
     let entry: JSONSlice
-    /// What the entry was edited from, where that is not the record's base version: what an unacknowledged create
-    /// has sent, or nothing at all for an entry that was created locally.
+    /// The values that the entry was edited from, if they differ from the base version: the sent
+    /// values of an unacknowledged create, or no values for an entry that was created locally.
     var origin: JSONObject?
     /// Whether the server has just accepted the entry.
     var isAccepted = false
@@ -33,7 +34,7 @@ struct EntryMerge: Sendable {
   let others: [Version]
   /// The entry as it is to be stored.
   let entry: JSONSlice
-  /// What both sides agree on from now on, for soups that keep it.
+  /// The new base version, for soups that keep it.
   let base: JSONObject
   /// The fields that several entries have edited differently.
   let collisions: [SyncConflict.Field]
@@ -115,7 +116,7 @@ struct EntryMerge: Sendable {
     entry = try kept.setting(members, removing: [SyncKeys.lastError])
   }
 
-  /// What the entries have edited, field by field, the latest edit last.
+  /// The edits of the entries, field by field, the latest edit last.
   private static func edits(
     _ edited: [Version], _ common: JSONObject?, _ downloaded: JSONObject, _ names: SyncFieldNames
   ) -> [(key: String, edits: [Edit])] {

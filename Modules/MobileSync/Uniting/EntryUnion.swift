@@ -1,13 +1,13 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Makes one entry of those of a soup that stand for the same record of the server.
+/// A union of the entries of a soup that represent the same record of the server.
 ///
-/// It is called in the transaction in which an entry has got an id, wherever that is from, and where a run finds
-/// several entries of one record. The oldest entry stays, with the values that ``EntryMerge`` gives it; the contributing
-/// syncs, the conflicts and the base version of all become its own.
+/// It runs in the transaction in which an entry gets an id from any source, and when a run finds
+/// several entries of one record. The oldest entry stays, with the values from ``EntryMerge``, and
+/// gets the contributing syncs, the conflicts and the base version of all.
 struct EntryUnion: Sendable {
-  /// What has to be known of the syncs that work on a soup.
+  /// The required information about the syncs of a soup.
   protocol Uses: Sendable {
     /// The fields by which entries of other soups, or of this one, are children of a soup's entries.
     func childLinks(of soupName: String) -> Set<ChildLink>
@@ -24,7 +24,7 @@ struct EntryUnion: Sendable {
   let syncId: Int64
   let time: Int64
 
-  /// What became of entries.
+  /// The results for entries.
   struct United: Sendable, Equatable {
     /// The entries that stay, by those that were removed.
     var survivors: [Int64: Int64] = [:]
@@ -51,7 +51,7 @@ struct EntryUnion: Sendable {
   ///
   /// - Parameters:
   ///   - accepted: The entries that the server has just accepted.
-  ///   - origins: What entries were edited from, as ``EntryMerge/Version/origin``.
+  ///   - origins: The versions from which entries were edited, as ``EntryMerge/Version/origin``.
   @discardableResult
   func unite(
     _ ids: some Sequence<String>, accepted: Set<Int64> = [], origins: [Int64: JSONObject] = [:],
@@ -141,7 +141,8 @@ struct EntryUnion: Sendable {
       }, in: transaction)
   }
 
-  /// Keeps the conflict of the entry that stays: a new one if edits collide, else one that was open.
+  /// Stores the conflict of the entry that stays: a new one if edits collide, otherwise one that
+  /// was open.
   ///
   /// - Returns: Whether there is one.
   private func uniteConflicts(

@@ -2,8 +2,8 @@ import SalesforceSDKCommon
 
 /// A decision between the unsynced values of two entries that became one.
 ///
-/// The server has none of them for certain, so that whatever is chosen stays unsynced and the base version stays as
-/// it is: the next sync up compares and uploads it as every edit.
+/// It is not certain that the server has either value, so the chosen value stays unsynced and the
+/// base version is unchanged: the next sync up compares and uploads the value like any edit.
 struct LocalEdits {
   let conflict: SyncConflict
 
@@ -14,7 +14,7 @@ struct LocalEdits {
     var flags = RecordFlags(of: entry)
     var members = conflict.fields.compactMap { field -> (key: String, value: JSONValue)? in
       if field.name == SyncKeys.locallyDeleted { return nil }
-      // An entry that a download has replaced since gets back what stood in it.
+      // An entry that a download has replaced since gets its former values back.
       let mine = flags.local ? entry[field.name]?.value : field.mine
       let value =
         switch choice {

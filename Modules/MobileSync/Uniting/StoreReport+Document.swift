@@ -2,7 +2,7 @@ package import SalesforceSDKCommon
 package import SmartStore
 
 extension DoubledRecord {
-  /// What is wrong, for people.
+  /// The findings, as text for users.
   package var detail: String {
     "entries \(entryIds.map(String.init).joined(separator: ", ")) stand for one record"
   }

@@ -1,8 +1,8 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Entries of a soup that were sent by their external ids and not acknowledged: a download that brings a record with
-/// such an id brings theirs.
+/// The entries of a soup with unacknowledged upserts: a downloaded record with the external id of
+/// such an entry is its record.
 struct UnacknowledgedUpserts: Sendable {
   private let marks: [SyncUpRecord.ExternalId: UnacknowledgedMark]
 
@@ -15,7 +15,7 @@ struct UnacknowledgedUpserts: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Lets the entries be the records of a page that have their external ids.
+  /// Makes the entries represent the records of a page that have their external ids.
   func adopt(
     _ page: PagePart, _ union: EntryUnion, in transaction: borrowing StoreTransaction
   ) throws {

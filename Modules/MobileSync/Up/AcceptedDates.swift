@@ -1,14 +1,14 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Brings the new modification dates of records that the server has just accepted into their entries, so
-/// that they can be edited and sent again without a sync down (MS-205).
+/// A stage that writes the new modification dates of accepted records into their entries, so that
+/// they can be edited and sent again without a sync down (MS-205).
 ///
-/// A date is taken only if nothing shows a change by another user or device since the record was sent: the
-/// server's values are those that were sent, or a form of them that the server makes as it stores them, the
-/// other fields of the entry are as they were, and the date is not later than the response. Where that is not
-/// proved the entry keeps its date, and the next run finds a conflict. An entry that was removed, or stands for
-/// another record by now, stays as it is.
+/// A date is taken only if nothing shows a change by another user or device since the record was
+/// sent: the server's values are those that were sent, or a form of them that the server makes as
+/// it stores them, the other fields of the entry are as they were, and the date is not later than
+/// the response. Otherwise the entry keeps its date, and the next run finds a conflict. An entry
+/// that was removed, or represents another record by now, stays as it is.
 struct AcceptedDates: Sendable {
   let scope: SyncUpScope
 

@@ -1,16 +1,17 @@
 import SalesforceSDKCommon
+import SmartStore
 import Synchronization
 
 /// The ids of the records that the server has created in one run.
 ///
-/// Two entries with one id become one entry (``EntryUnion``). So a server, or a proxy, that gives several creates the
-/// same id would delete all but one of them on the device. Such a response cannot be true: none of its records counts
-/// as accepted.
+/// Two entries with one id become one entry (``EntryUnion``). So if a server or a proxy returned
+/// the same id for several creates, all but one of them would be deleted on the device. Such a
+/// response is invalid: none of its records counts as accepted.
 final class CreatedIds: Sendable {
-  /// What the record with an id was created from.
+  /// The origin of a record with an id.
   private enum Source: Hashable {
     case entry(soupName: String, Int64)
-    /// Entries with the same external id stand for the same record. The platform compares without regard to case.
+    /// Entries with the same external id represent the same record. The platform compares without regard to case.
     case externalId(field: String, value: String)
 
     init(_ record: SyncUpRecord, _ soupName: String) {
@@ -62,8 +63,51 @@ final class CreatedIds: Sendable {
   }
 
   /// The id that the server gave a record that it created.
-  private static func id(_ effect: SyncUpEffect, _ record: SyncUpRecord) -> String? {
+  fileprivate static func id(_ effect: SyncUpEffect, _ record: SyncUpRecord) -> String? {
     guard record.makesRecord, case .clean(let id?) = effect else { return nil }
     return EntryUnion.forms(of: id)[0]
+  }
+}
+
+extension SyncUpScope {
+  /// The effects of a response, with creates as ``SyncUpEffect/unexpected(_:)`` that got the id of another create of the
+  /// run, or of a record that the soup had before the create was sent.
+  ///
+  /// An upsert may get the id of a known record, because the server finds it by its external id.
+  func checked(
+    _ effects: [SyncUpEffect], of records: [SyncUpRecord]
+  ) async throws -> [SyncUpEffect] {
+    let checked = createdIds.checked(effects, of: records, in: context.soupName)
+    let made = zip(checked, records).compactMap { effect, record in
+      record.action == .create
+        ? CreatedIds.id(effect, record).map { (id: $0, record: record) } : nil
+    }
+    if made.isEmpty || !hasIdIndex { return checked }
+    let (soup, keys) = (soup, made.map { "\(context.soupName)/\($0.record.entryId)" })
+    let forms = made.flatMap { EntryUnion.forms(of: $0.id) }
+    let taken = try await store.read { reader in
+      let known = try soup.entryIds(of: forms, in: reader)
+      if known.isEmpty { return Set<Int64>() }
+      let newest = Dictionary(
+        try OutcomeStore.marks(keys, in: reader).map { ($0.outcome.entryId, $0.newestEntryId) },
+        uniquingKeysWith: { first, _ in first })
+      return Set(
+        made.filter { id, record in
+          EntryUnion.forms(of: id).contains { form in
+            known[form].map {
+              $0 != record.entryId && $0 <= newest[record.entryId] ?? -1
+            } ?? false
+          }
+        }.map(\.record.entryId))
+    }
+    if taken.isEmpty { return checked }
+    return zip(checked, records).map { effect, record in
+      guard taken.contains(record.entryId) else { return effect }
+      return .unexpected(
+        SyncUpDecision.clientError(
+          "UNEXPECTED_RESPONSE",
+          "The server's response gives a new record the id of a record that existed before. Run the sync again; if "
+            + "the error stays, look at what stands between this program and the server."))
+    }
   }
 }

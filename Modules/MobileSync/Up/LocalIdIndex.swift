@@ -5,12 +5,12 @@ public import SmartStore
 /// created locally, and the former ids of lost records, which the server has deleted and which are to be created again.
 ///
 /// Fields that refer to records are recognized by their names, as the platform gives them: they end in `Id`, or
-/// in `__c` if they are custom fields. A text in another field is never taken for a reference. A record's own id in
+/// in `__c` if they are custom fields. A text in another field is never mistaken for a reference. A record's own id in
 /// one of its fields is a reference to itself, which is sent once the server has given it an id.
 enum LocalIdIndex {
   private static let mark = Array("\"\(SyncKeys.localIdPrefix)".utf8)
 
-  /// Which ids count as references.
+  /// The ids that count as references.
   enum Wanted: Sendable {
     /// Local ids, and the former ids of these lost records.
     case unsent(lost: Set<String> = [])
@@ -29,7 +29,7 @@ enum LocalIdIndex {
     }
   }
 
-  /// The ids that stand in an entry as whole texts, at any depth, the id field left out.
+  /// The ids in an entry that are whole texts, at any depth, without the id field.
   ///
   /// Costs one look at the bytes for an entry without any, as long as no record is lost.
   static func references(
@@ -85,10 +85,12 @@ enum LocalIdIndex {
     }
   }
 
-  /// The entry with other ids in the places of those that the server does not have; nil if it refers to none of them.
+  /// Returns the entry with the given ids in place of those that the server does not have; nil if
+  /// it refers to none of them.
   ///
-  /// - Parameter base: What both sides agreed on. A member that is as it was there stays: what the server has made of
-  ///   a reference to a record that it has deleted comes with the next download.
+  /// - Parameter base: The base version. A member that is equal in it does not change: if the
+  ///   server has changed a reference to a record that it has deleted, the next download brings the
+  ///   change.
   static func rewritten(
     _ entry: JSONSlice, idField: String, with ids: [String: String], except base: JSONObject? = nil
   ) throws -> JSONSlice? {
@@ -122,8 +124,8 @@ enum LocalIdIndex {
     }
   }
 
-  /// Puts the server's ids of a soup's records wherever unsynced entries of the store refer to them by the ids that
-  /// they had here. Reads all unsynced entries.
+  /// Replaces the former ids of a soup's records with the server's ids in all unsynced entries of
+  /// the store. Reads all unsynced entries.
   ///
   /// A reference to a lost record that was not set here stays, as ``rewritten(_:idField:with:except:)`` says.
   static func follow(
@@ -143,7 +145,7 @@ enum LocalIdIndex {
     }
   }
 
-  /// Puts the server's ids in the places of others, in entries of a soup.
+  /// Replaces ids with the server's ids in entries of a soup.
   static func rewrite(
     _ entries: [JSONSlice], of soupName: String, idField: String, with ids: [String: String],
     in transaction: borrowing StoreTransaction
@@ -162,7 +164,7 @@ enum LocalIdIndex {
 
   // MARK: What became of them
 
-  /// Remembers the server's ids of records that were created locally, by local id.
+  /// Stores the server's ids of locally created records, by local id.
   static func save(
     _ ids: [String: String], in transaction: borrowing StoreTransaction
   ) throws {
@@ -198,11 +200,11 @@ extension LocalIdIndex {
 }
 
 extension SmartStore {
-  /// The id that the server gave to a record that was created locally under `localId`; nil if it was not
+  /// Returns the server's id of a record that was created locally with `localId`; nil if it is not
   /// uploaded yet.
   ///
-  /// Entries that refer to it by its local id are rewritten by sync: dirty ones at once, others never.
-  /// Soups of an app's own can look here.
+  /// Sync replaces the local id only in dirty entries. For other references, such as in soups
+  /// without a sync, call this function.
   ///
   /// - Throws: ``SyncError`` `store`.
   public func serverId(ofLocalId localId: String) async throws -> String? {
@@ -212,5 +214,15 @@ extension SmartStore {
         return try LocalIdIndex.serverIds(of: [localId], in: reader)[localId]
       }
     }
+  }
+}
+
+extension StoreReading where Self: ~Copyable {
+  /// The id that the server gave to a record that was created locally under `localId`; nil if it was not uploaded yet.
+  ///
+  /// As ``SmartStore/serverId(ofLocalId:)``, in the same snapshot or transaction as other reads.
+  public borrowing func serverId(ofLocalId localId: String) throws -> String? {
+    guard soupExists(forName: MetadataSoup.ids.name) else { return nil }
+    return try LocalIdIndex.serverIds(of: [localId], in: self)[localId]
   }
 }

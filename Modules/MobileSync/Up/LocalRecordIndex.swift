@@ -3,12 +3,12 @@ import SmartStore
 
 /// The records of a store that the server does not have, and the entries that refer to them, in all its soups.
 ///
-/// Soups without an index on `__local__` cannot be synced up and are not looked at.
+/// Soups without an index on `__local__` cannot be synced up and are ignored.
 struct LocalRecordIndex: Sendable {
   /// The soups with the names of their id fields.
   private let soups: [SyncSoup]
 
-  /// Looks at which soups there are.
+  /// Creates the index for the existing soups.
   init(_ store: SmartStore, _ uses: SoupSyncIndex) async throws {
     var soups: [SyncSoup] = []
     for name in try await store.allSoupNames() where !MetadataSoup.isOwn(name) {
@@ -41,7 +41,7 @@ struct LocalRecordIndex: Sendable {
     return references
   }
 
-  /// Which of `ids` are ids of records that were not uploaded yet, with their soups.
+  /// The ids in `ids` of records that are not uploaded yet, with their soups.
   func unsent(
     _ ids: Set<String>, in store: SmartStore
   ) async throws -> [String: String] {
@@ -59,7 +59,7 @@ struct LocalRecordIndex: Sendable {
     }
   }
 
-  /// Puts the server's ids in the places of those that it does not have, in the given entries as they are now.
+  /// Replaces ids that the server does not have with its ids, in the given entries as they are now.
   ///
   /// A reference to a lost record that was not set here stays.
   func rewrite(
@@ -74,7 +74,7 @@ struct LocalRecordIndex: Sendable {
     }
   }
 
-  /// The soups in which records stand that the dirty records of `soupName` refer to.
+  /// The soups of the records that the dirty records of `soupName` refer to.
   func soupsReferred(
     from soupName: String, in store: SmartStore
   ) async throws -> Set<String> {

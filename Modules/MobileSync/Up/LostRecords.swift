@@ -1,13 +1,13 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Records that the server has turned out to have lost, and what becomes of them.
+/// Records that the server has lost, and the decisions about them.
 struct LostRecords: Sendable {
   /// The records to create again.
   var records: [SyncUpRecord] = []
-  /// The entries of records that exist, and that are to be sent again once what they refer to does.
+  /// The entries of existing records to send again when the records that they refer to exist.
   var later: [Int64] = []
-  /// Records that exist, and whose lookups lead nowhere.
+  /// Existing records with lookups to missing records.
   var refused: [SyncUpRecord] = []
 
   init() {}
@@ -15,9 +15,10 @@ struct LostRecords: Sendable {
   /// Prepares records for being created again: fields that refer to one of
   /// them are left out, and go once the records have new ids.
   ///
-  /// Of a record with a lookup that points nowhere the platform says the same as of one that is gone. Created with that
-  /// lookup it is refused; without it, because it refers to a lost record or the fields of creates lack it, it would
-  /// exist twice. Such records are looked up first.
+  /// The platform returns the same error for a record with a lookup to a missing record and for a
+  /// record that is gone. Creating the first with that lookup is refused. Creating it without the
+  /// lookup (because it refers to a lost record, or the fields of creates lack it) would duplicate
+  /// it. Such records are queried first.
   ///
   /// Reads the dirty entries of all soups once in a run.
   init(
@@ -51,7 +52,7 @@ struct LostRecords: Sendable {
     }
   }
 
-  /// Lets the ids of lost records count as references from here on.
+  /// Makes the ids of lost records count as references from now on.
   private static func note(
     _ lost: Set<String>, _ scope: SyncUpScope, _ references: inout UploadReferences?
   ) async throws {

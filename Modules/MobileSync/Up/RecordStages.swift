@@ -9,9 +9,9 @@ struct RecordStages<Target: SyncUpTarget>: SyncUpStages {
   private let fetchesDates: Bool
   /// The entries that are not sent.
   private var held = HeldEntries()
-  /// What was seen of the entries when they were compared.
+  /// The server's versions of the entries, from the comparison.
   private var survey: UploadSurvey?
-  /// Which record refers to which by local ids; nil if none does.
+  /// The references between records by local ids; nil if there are none.
   private var references: UploadReferences?
 
   // The batch.
@@ -112,7 +112,7 @@ struct RecordStages<Target: SyncUpTarget>: SyncUpStages {
 
   mutating func complete() async throws {
     if !outdated.isEmpty {
-      // What the server has becomes the conflict.
+      // The server's version becomes the conflict.
       _ = try await LeaveIfChangedDetection(scope: scope.completingBatch).compare(
         ConflictDetection.Input(ids: outdated, inDoubt: held.inDoubt), on: target)
     }

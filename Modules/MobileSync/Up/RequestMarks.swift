@@ -1,11 +1,12 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// What is kept of records that are about to be sent, so that the next run recovers them if no response comes.
+/// The marks of records that are about to be sent, so that the next run recovers a lost response.
 struct RequestMarks: Sendable {
   let scope: SyncUpScope
 
-  /// Remembers what of a group is about to be sent and has to be searched on the server if no response comes.
+  /// Marks the records of a group that have to be searched for on the server if no response
+  /// arrives.
   func begin(_ group: [SyncUpRecord]) async throws {
     let time = scope.now()
     let marks = group.filter(isNeeded)
@@ -13,7 +14,7 @@ struct RequestMarks: Sendable {
     if marks.isEmpty { return }
     try await learnServerTime(before: marks.map(\.record))
     try await scope.store.inTransaction { transaction in
-      try save(marks, in: transaction)
+      try save(marks, ending: .unknown, in: transaction)
     }
   }
 
@@ -31,20 +32,30 @@ struct RequestMarks: Sendable {
     if records.contains(where: \.makesRecord) { try await scope.context.learnServerTime() }
   }
 
-  /// Keeps what became of records that were, or are about to be, sent.
+  /// Stores the outcomes of records that were sent or are about to be sent.
+  ///
+  /// - Parameter end: The end of the request, for records without a result. A record that is about to be sent has none
+  ///   if the process ends before it.
   func save(
-    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)],
+    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)], ending end: RequestEnd = .over,
     in transaction: borrowing StoreTransaction
   ) throws {
-    try OutcomeStore.save(sent, after: scope.context.serverClock.past(scope.now()), in: transaction)
+    try OutcomeStore.save(
+      sent, at: scope.context.serverClock, scope.now(),
+      lateness: end.lateness(atMost: scope.context.lateArrival), in: transaction)
   }
 
-  /// Keeps what is known of a group that failed as a whole.
-  func fail(_ group: [SyncUpRecord], _ error: any Error) async throws {
+  /// Stores what is known of a group that failed as a whole.
+  ///
+  /// - Parameter start: The time at which its request was sent.
+  func fail(
+    _ group: [SyncUpRecord], _ error: any Error, sent start: ContinuousClock.Instant
+  ) async throws {
     // After a close nothing may be written; the marks in flight say enough.
     if scope.context.signal.current == .closed || error is CancellationError { return }
     if group.isEmpty { return }
     let time = scope.now()
+    let end = RequestEnd(error, after: scope.context.serverClock.instant() - start)
     let refusal = (error as? SyncError).flatMap { error -> JSONValue? in
       if error.code == .invalidRequest {
         return SyncUpDecision.clientError("INVALID_REQUEST", error.message)
@@ -59,12 +70,13 @@ struct RequestMarks: Sendable {
         of: record, refusal == nil ? .unanswered : .rejected, id: record.id, time, error: refusal)
     }
     try await scope.store.inTransaction { transaction in
-      try save(zip(group, outcomes).map { (record: $0.0, outcome: $0.1) }, in: transaction)
+      try save(
+        zip(group, outcomes).map { (record: $0.0, outcome: $0.1) }, ending: end, in: transaction)
     }
     outcomes.forEach(scope.reportOutcome)
   }
 
-  /// Keeps that records were not sent. Their entries stay as they are.
+  /// Records that the records were not sent. Their entries do not change.
   func keepUnsent(_ records: [SyncUpRecord]) async throws {
     if records.isEmpty { return }
     let time = scope.now()

@@ -1,10 +1,10 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Records that the server spoke about, and what that means for their entries.
+/// Records with the server's results, and the effects on their entries.
 typealias AcknowledgedRecords = [(record: SyncUpRecord, effect: SyncUpEffect)]
 
-/// What became of the entries of acknowledged records.
+/// The results for the entries of acknowledged records.
 struct WrittenEntries {
   /// The entries that were removed with their records.
   let removed: [JSONSlice]
@@ -12,18 +12,18 @@ struct WrittenEntries {
   let united: EntryUnion.United
 }
 
-/// The stage of a sync up that brings results into the store, for records that are sent one by one and for trees.
+/// The stage of a sync up that writes results to the store, for single records and for trees.
 struct ResultWriter: Sendable {
   let scope: SyncUpScope
-  /// Which records refer to which by ids that change; nil if none does.
+  /// The references between records by ids that change; nil if there are none.
   var references: UploadReferences?
   /// The entries whose conflicts end when the server has accepted them.
   var overruled: Set<Int64> = []
 
   /// Writes or removes the entries of acknowledged records, with their base versions.
   ///
-  /// An entry that was edited since it was read keeps the edit and stays dirty. One that got the id of a record which
-  /// has another entry becomes one with that.
+  /// An entry that was edited since it was read keeps the edit and stays dirty. An entry that got
+  /// the id of a record with another entry is united with that entry.
   func writeEntries(
     of acknowledged: AcknowledgedRecords, in transaction: borrowing StoreTransaction
   ) throws -> WrittenEntries {
@@ -89,7 +89,7 @@ struct ResultWriter: Sendable {
     return WrittenEntries(removed: removedEntries, united: united)
   }
 
-  /// The records that the server has accepted, with the ids that it gave.
+  /// Returns the accepted records with the ids that the server returned.
   static func accepted(of acknowledged: AcknowledgedRecords) -> [(
     record: SyncUpRecord, newId: String?
   )] {
@@ -98,7 +98,7 @@ struct ResultWriter: Sendable {
     }
   }
 
-  /// What an entry keeps whose record the response does not name.
+  /// The error that an entry stores if the response does not name its record.
   private static let noResponse = SyncUpDecision.clientError(
     "NO_ANSWER", "The server's response says nothing about this record. It will be sent again.")
 
@@ -136,7 +136,7 @@ struct ResultWriter: Sendable {
 
   // MARK: What is known of accepted records
 
-  /// Keeps what is known of records that the server has accepted, outside their entries: the base versions, the
+  /// Stores what is known of records that the server has accepted, outside their entries: the base versions, the
   /// new ids of those that it has created, and that those were created locally.
   func remember(
     _ accepted: [(record: SyncUpRecord, newId: String?)],
@@ -152,9 +152,10 @@ struct ResultWriter: Sendable {
       }, in: transaction)
   }
 
-  /// Keeps what the server has accepted as what both sides agree on.
+  /// Stores the accepted values as base versions.
   ///
-  /// The date goes: the server has set another, which is unknown here.
+  /// The modification date is removed, because the server has set a new one, which is not known
+  /// here.
   private func keepBases(
     of accepted: [(record: SyncUpRecord, newId: String?)],
     in transaction: borrowing StoreTransaction
@@ -181,8 +182,8 @@ struct ResultWriter: Sendable {
     try store.save(bases, in: transaction)
   }
 
-  /// Remembers the ids of records that the server has created, and writes them wherever entries refer to
-  /// those records.
+  /// Stores the ids of records that the server has created, and replaces the references to those
+  /// records in entries.
   private func rewriteReferences(
     to accepted: [(record: SyncUpRecord, newId: String?)],
     in transaction: borrowing StoreTransaction
@@ -201,7 +202,7 @@ struct ResultWriter: Sendable {
       ids.keys.flatMap { references.places[$0] ?? [] }, with: ids, in: transaction)
   }
 
-  /// Keeps values as the server has put them as what both sides agree on.
+  /// Stores the server's values as base versions.
   func keep(
     _ forms: [(record: SyncUpRecord, values: JSONObject)],
     in transaction: borrowing StoreTransaction
@@ -229,7 +230,7 @@ extension SyncUpRecord {
     var changed = sending(
       values.filter { !ServerEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
     changed.hasOtherEdits = base.contains { name, value in
-      // What a related record shows is never uploaded.
+      // Values that an entry shows of a related record are never uploaded.
       guard names.isData(name), name != link, value.object == nil, !fieldNames.contains(name),
         let mine = record[name]?.value
       else { return false }

@@ -1,6 +1,6 @@
-/// The order in which records that refer to each other are uploaded: what is referred to first.
+/// The upload order of records that refer to each other: referenced records first.
 ///
-/// It knows numbers and names, no records. Cost: linear in records and references.
+/// It has numbers and names, but no records. Cost: linear in records and references.
 struct RunOrder: Sendable, Equatable {
   /// A record of the run.
   struct Node: Sendable, Equatable {
@@ -13,10 +13,10 @@ struct RunOrder: Sendable, Equatable {
 
   /// Records that can go together, level by level: each refers to records of earlier levels alone.
   private(set) var levels: [[Int64]] = []
-  /// References that close a circle, by record: they are uploaded later, when all records exist.
+  /// References that close a cycle, by record: they are uploaded later, when all records exist.
   private(set) var leftOut: [Int64: Set<String>] = [:]
 
-  /// Orders records; within a level they stand as they came.
+  /// Orders records; within a level, they keep their order.
   init(_ nodes: [Node]) {
     var byName: [String: Int] = [:]
     for (index, node) in nodes.enumerated() {

@@ -9,60 +9,62 @@ public import SalesforceSDKCommon
 ///   "action": "update", "outcome": "succeeded", "time": 1700000000000, "error": null }
 /// ```
 public struct SyncRecordOutcome: Sendable, Equatable {
-  /// The kinds of ends, and of beginnings.
+  /// The kind of an outcome.
   public struct Kind: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The stored text.
     public let rawValue: String
 
-    /// Takes a stored text; kinds of newer versions are kept.
+    /// Reads a stored text; kinds of newer versions are kept.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The server did what was requested and the entry says so.
+    /// The server executed the action, and the entry is updated.
     public static let succeeded = Kind(rawValue: "succeeded")
-    /// Not sent, since the server's record is newer or gone: the entry has a ``SyncConflict``, or another
-    /// record of its tree has one, and then ``SyncRecordOutcome/error`` says so. The entry is as it was.
+    /// Not sent, because the server's record is newer or gone: the entry has a ``SyncConflict``. If
+    /// another record of its tree has the conflict, ``SyncRecordOutcome/error`` says so. The entry
+    /// is unchanged.
     public static let conflict = Kind(rawValue: "conflict")
-    /// Refused; the entry stays dirty and holds the server's words.
+    /// Rejected by the server; the entry stays dirty and has the server's error.
     public static let rejected = Kind(rawValue: "rejected")
-    /// A create, or an update that others' changes could be taken for, is on its way. Found after a
-    /// crash, it means the same as ``unanswered``.
+    /// The request was sent and no response is recorded yet. It is recorded for creates, and for
+    /// updates that could be mistaken for another user's change. After a crash, it means the same
+    /// as ``unanswered``.
     public static let inFlight = Kind(rawValue: "inFlight")
-    /// Sent without a response: the server may have done it or not. The entry stays dirty; the next run
-    /// queries the server before it creates a record again or takes an edit of its own for a remote one.
-    /// A record that may have been created is not sent again; its entry has a ``SyncConflict`` in doubt.
+    /// Sent without a response: the server may or may not have executed the action. The entry stays
+    /// dirty. The next run queries the server first, so that it neither creates a second record nor
+    /// mistakes its own edit for a remote one. A record that may have been created is not sent
+    /// again; its entry has a ``SyncConflict`` in doubt.
     public static let unanswered = Kind(rawValue: "unanswered")
-    /// Not sent, since the server did not say what it has of the record. The entry is as it was, and the next
-    /// run asks again.
+    /// Not sent, because the server did not return its version of the record. The entry is
+    /// unchanged, and the next run requests it again.
     public static let undecided = Kind(rawValue: "undecided")
-    /// Not sent, since it refers to a record that was created locally and was not uploaded. It is uploaded
-    /// after that one.
+    /// Not sent, because it refers to a locally created record that is not uploaded yet. It is
+    /// uploaded after that record.
     public static let waiting = Kind(rawValue: "waiting")
-    /// Nothing was to be done: removed or cleaned by the application since, or without any
-    /// flag.
+    /// Nothing to upload: the app removed or cleaned the entry, or the entry has no flag.
     public static let nothingToDo = Kind(rawValue: "nothingToDo")
 
     /// The stored text.
     public var description: String { rawValue }
   }
 
-  /// The sync that took the record.
+  /// The sync that included the record.
   public let syncId: Int64
   /// The record's soup.
   public let soupName: String
-  /// The record's place in the soup.
+  /// The record's entry id.
   public let entryId: Int64
   /// The value of its id field: the server's id if there is one.
   public let recordId: String?
-  /// What was to be done; nil if there was nothing to send.
+  /// The action; nil if there was nothing to send.
   public let action: SyncUpAction?
-  /// What became of it.
+  /// The kind of the outcome.
   public let kind: Kind
-  /// When that was known, in milliseconds since 1970.
+  /// The time of the outcome, in milliseconds since 1970.
   public let time: Int64
-  /// What the server, or the check before sending, said; nil unless the record was refused, or held back
-  /// because of another.
+  /// The error of the server or of the check before sending; nil unless the record was rejected,
+  /// skipped because of another record, or not sent again because the server may still create it.
   public let error: JSONValue?
 
   init(
@@ -93,7 +95,7 @@ public struct SyncRecordOutcome: Sendable, Equatable {
       error: error)
   }
 
-  /// Whether the server may have made or changed this record without being heard.
+  /// Whether the server may have created or changed this record without an acknowledged response.
   var isLost: Bool {
     action != nil && action != .delete && (kind == .inFlight || kind == .unanswered)
   }
@@ -102,6 +104,13 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   func moved(to entryId: Int64?) -> SyncRecordOutcome {
     guard let entryId else { return self }
     return SyncRecordOutcome(
+      syncId: syncId, soupName: soupName, entryId: entryId, recordId: recordId, action: action,
+      kind: kind, time: time, error: error)
+  }
+
+  /// The same, with the reason why the record is not sent again.
+  func held(because error: JSONValue) -> SyncRecordOutcome {
+    SyncRecordOutcome(
       syncId: syncId, soupName: soupName, entryId: entryId, recordId: recordId, action: action,
       kind: kind, time: time, error: error)
   }
@@ -127,15 +136,15 @@ extension Set<SyncRecordOutcome.Kind> {
 
 /// The number of records of a sync up by outcome.
 public struct SyncOutcomeCounts: Sendable, Equatable {
-  /// Done by the server, or nothing was to be done.
+  /// Executed by the server, or nothing to upload.
   public var succeeded = 0
-  /// Not sent: because of a change on the server, because the server did not say, or since it refers to a
-  /// record that has to go first.
+  /// Not sent: because of a change on the server, because the server's version is unknown, or
+  /// because a referenced record has to be uploaded first.
   public var skipped = 0
-  /// Refused, or without a response. They stay dirty.
+  /// Rejected, or sent without a response. The entries stay dirty.
   public var failed = 0
 
-  /// All three are 0.
+  /// Creates counts of 0.
   public init() {}
 
   mutating func add(_ kind: SyncRecordOutcome.Kind, _ count: Int = 1) {

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// What happens to an entry after the server spoke about its record.
+/// The effect of the server's response on an entry.
 enum SyncUpEffect: Sendable, Equatable {
   /// The record is gone on both sides: remove the entry.
   case removeEntry
@@ -8,15 +8,16 @@ enum SyncUpEffect: Sendable, Equatable {
   case clean(newId: String?)
   /// The server lost the record: create it again, once.
   case recreate
-  /// The server lost the record, and the app decides what becomes of the edit.
+  /// The server lost the record, and the app decides about the edit.
   case deletedThere
-  /// The entry stays dirty and keeps what the server said.
+  /// The entry stays dirty and stores the server's error.
   case keepError(JSONValue)
   /// The server's record is newer: the entry stays as it is.
   case conflict
-  /// It is unknown whether it happened.
+  /// It is unknown whether the server executed the action.
   case unanswered
-  /// The server's response cannot be true, so it is unknown whether it happened; the entry keeps why.
+  /// The server's response is implausible, so it is unknown whether the action was executed; the
+  /// entry stores the reason.
   case unexpected(JSONValue)
 
   /// Whether the server has what the entry says.
@@ -31,7 +32,7 @@ enum SyncUpEffect: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - mayRecreate: True in overwrite mode, in the first call for this record.
-  ///   - merges: Whether what happened on the other side is a conflict.
+  ///   - merges: Whether a change on the other side is a conflict.
   init(
     _ outcome: SyncUpOutcome, of record: SyncUpRecord, mayRecreate: Bool, merges: Bool = false
   ) {
@@ -57,7 +58,7 @@ enum SyncUpEffect: Sendable, Equatable {
   }
 }
 
-/// What becomes of an entry whose record the server has accepted or deleted.
+/// The write to an entry whose record the server has accepted or deleted.
 ///
 /// An entry that was edited since it was read keeps the edit and stays dirty.
 enum EntryChange: Sendable, Equatable {

@@ -1,18 +1,18 @@
-/// The course of one sync up run: which stage is next, and with which entries.
+/// A state machine of one sync up run: it decides the next stage and its entries.
 ///
-/// It knows entry ids and counts, no records; it does no I/O. In a run over trees an entry stands for a tree: it is the
-/// parent's.
+/// It has entry ids and counts, but no records, and does no I/O. In a run over trees an entry
+/// represents a tree: it is the parent's.
 struct SyncUpMachine: Sendable, Equatable {
   /// The next stage.
   enum Action: Sendable, Equatable {
-    /// Recover what earlier runs sent without a response.
+    /// Recover the unacknowledged requests of earlier runs.
     case recover
     /// Compare the entries with the server's records.
     case checkConflicts
-    /// Order the entries by what they refer to.
+    /// Order the entries by their references.
     case order
-    /// Cut a batch from the front of `waiting`. In the last pass, which has what closes a circle, everything exists, and
-    /// nothing is left out of the records.
+    /// Cut a batch from the front of `waiting`. In the last pass, which has the records that close
+    /// a cycle, all references exist, so no field is omitted.
     case cut(from: ArraySlice<Int64>, isLastPass: Bool)
     /// Upload the batch and apply the results.
     case upload
@@ -24,7 +24,7 @@ struct SyncUpMachine: Sendable, Equatable {
     case finish(leftOut: Int)
   }
 
-  /// What a stage has come to.
+  /// The result of a stage.
   enum Event: Sendable, Equatable {
     /// These entries are to be uploaded.
     case listed([Int64])
@@ -39,9 +39,9 @@ struct SyncUpMachine: Sendable, Equatable {
     case completed
   }
 
-  /// What became of the entries of a batch, as far as later stages need it.
+  /// The results of a batch, as far as later stages need them.
   struct Upload: Sendable, Equatable {
-    /// Entries that are to be uploaded with a later batch, since they stand for other records now.
+    /// Entries to upload with a later batch, because they now represent other records.
     var again: [Int64] = []
     /// Entries of which something was left out that is to be uploaded in the last pass.
     var incomplete: [Int64] = []
@@ -57,7 +57,7 @@ struct SyncUpMachine: Sendable, Equatable {
 
   private var state = State.new
   private var ids: [Int64] = []
-  /// What is left of the level, and the levels after it.
+  /// The rest of the level, and the levels after it.
   private var rest: ArraySlice<Int64> = []
   private var levels: ArraySlice<[Int64]> = []
   /// The number of entries of the batch that are done with it.
@@ -67,7 +67,7 @@ struct SyncUpMachine: Sendable, Equatable {
   private var leftOut = 0
   private var progress = SyncUpProgress(total: 0)
 
-  /// Takes what a stage has come to.
+  /// Handles the result of a stage.
   ///
   /// - Returns: The next stage; nil if the event is not one of the current stage, and then nothing changes.
   mutating func handle(_ event: Event) -> Action? {

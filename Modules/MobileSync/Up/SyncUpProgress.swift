@@ -1,4 +1,4 @@
-/// How far a sync up run has come: one step per record, in order.
+/// The progress of a sync up: one step per record, in order.
 struct SyncUpProgress: Sendable, Equatable {
   private let total: Int
   private(set) var finished = 0

@@ -1,13 +1,14 @@
 public import SalesforceSDKCommon
 
 extension SyncUpRecord {
-  /// Makes a record for calling a target in a test of its own; in a run the engine makes it.
+  /// Creates a record for tests that call a target directly; in a run, the engine creates it.
   ///
   /// - Parameters:
-  ///   - record: The record as a soup would hold it.
-  ///   - id: nil takes the text in the id field.
-  ///   - fieldNames: The names of the fields to send; the id and the modification date are never sent.
-  ///   - externalId: Needed for an ``SyncUpAction/upsert``.
+  ///   - record: The record as in a soup.
+  ///   - id: nil means the text in the id field.
+  ///   - fieldNames: The names of the fields to send; the id and the modification date are never
+  ///     sent.
+  ///   - externalId: Required for an ``SyncUpAction/upsert``.
   public init(
     entryId: Int64 = 1, record: JSONSlice, action: SyncUpAction, objectType: String,
     id: String? = nil, fieldNames: [String], externalId: ExternalId? = nil,

@@ -2,31 +2,31 @@ public import SalesforceSDKCommon
 
 /// The change that a dirty record needs on the server.
 public enum SyncUpAction: String, Sendable, Equatable {
-  /// Make it.
+  /// Create the record.
   case create
-  /// Make it, or change the record that has the same value in the external id field.
+  /// Create the record, or change the one with the same external id.
   case upsert
-  /// Change it.
+  /// Update the record.
   case update
-  /// Delete it.
+  /// Delete the record.
   case delete
 }
 
-/// A local record to upload, as it was when it was read.
+/// A local record to upload, as the engine read it.
 public struct SyncUpRecord: Sendable {
-  /// The record's place in its soup.
+  /// The record's entry id.
   public internal(set) var entryId: Int64
   /// The record as stored.
   public internal(set) var record: JSONSlice
-  /// What is to be done.
+  /// The action on the server.
   public internal(set) var action: SyncUpAction
   /// The object type, such as `Account`.
   public internal(set) var objectType: String
   /// The value of the id field: the server's id, or one that was created locally.
   public internal(set) var id: String?
-  /// The names of the fields to send, which the record may lack.
+  /// The names of the fields to send; the record may lack some.
   public internal(set) var fieldNames: [String]
-  /// Field and value by which the server finds the record; set for an ``SyncUpAction/upsert``.
+  /// The field and value by which the server finds the record; set for an ``SyncUpAction/upsert``.
   public internal(set) var externalId: ExternalId?
   /// The names of the id and the modification date field, which are never sent.
   var unsentFields: [String]
@@ -48,7 +48,7 @@ public struct SyncUpRecord: Sendable {
     public let value: String
   }
 
-  /// The fields to send, in the order of the list: what the record lacks is left out, null is kept.
+  /// The fields to send, in the order of the list: missing members are omitted, null is kept.
   ///
   /// The values are those of the stored text and are not copied. A name with dots is a path into
   /// the record. Cost: one lookup per name.
@@ -98,7 +98,7 @@ public struct SyncUpRecord: Sendable {
     return record
   }
 
-  /// The record as it is to be created again, since the server does not have it any more.
+  /// The record to create again, because the server no longer has it.
   func recreated(with fields: SyncUpFieldChoice) -> SyncUpRecord {
     var record = self
     record.externalId = fields.externalId(of: record.record)
@@ -151,7 +151,7 @@ struct SyncUpFieldChoice: Sendable {
   /// The field that holds a record's modification date.
   var dateField: String { names.modificationDate }
 
-  /// Takes lists and names as they are.
+  /// Creates the choice with the given lists and names.
   init(
     create: [String], update: [String], names: SyncFieldNames, externalIdField: String?,
     fillsExternalId: Bool = false
@@ -204,7 +204,7 @@ extension SyncUpRecord.ExternalId {
   }
 }
 
-/// What the engine does with a dirty record.
+/// The engine's decision about a dirty record.
 enum SyncUpDecision: Sendable {
   /// Send it.
   case send(SyncUpRecord)
@@ -212,10 +212,11 @@ enum SyncUpDecision: Sendable {
   case removeEntry(id: String?)
   /// Leave the entry: none of its flags says what to do.
   case nothing
-  /// Refuse it without asking the server.
+  /// Refuse it without a request.
   case refuse(id: String?, JSONValue)
 
-  /// Decides for a soup entry by its flags: deleted before created before updated.
+  /// Decides the action for a soup entry by its flags: a deletion before a creation before an
+  /// update.
   init(entryId: Int64, record: JSONSlice, fields: SyncUpFieldChoice) {
     let flags = RecordFlags(of: record)
     let id = record[fields.idField]?.string

@@ -119,14 +119,15 @@ struct SyncUpRun: Sendable {
     return selected
   }
 
-  /// Stores how far the run has come, then reports each of the batch's entries.
+  /// Stores the progress of the run, then reports each of the batch's entries.
   private func store(_ progress: [Int], _ sync: inout SyncState) async throws {
     guard let last = progress.last else { return }
-    sync.progress = last
+    let before = sync.progress
+    sync.advance(to: last)
     try await SyncStateStore(store: context.store).save(sync, durability: .normal)
     for step in progress {
       var update = sync
-      update.progress = step
+      update.progress = max(before, step)
       report(update)
     }
   }

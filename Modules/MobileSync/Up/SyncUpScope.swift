@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// What the stages of a sync up need to work on the entries of one soup. It stays the same during a run.
+/// The inputs of the stages of a sync up on one soup. They stay the same during a run.
 struct SyncUpScope: Sendable {
   var context: SyncContext
   let uses: SoupSyncIndex
@@ -42,7 +42,7 @@ struct SyncUpScope: Sendable {
   /// Whether a record that the server has lost is created again without a decision of the app.
   var mayRecreate: Bool { context.mergeMode == .overwrite }
 
-  /// What makes one entry of several that stand for one record of the soup.
+  /// The union of several entries that represent one record of the soup.
   var union: EntryUnion {
     EntryUnion(
       soupName: context.soupName, names: fields.names, uses: uses, syncId: context.syncId,
@@ -70,7 +70,7 @@ struct SyncUpScope: Sendable {
     try transaction.upsert(slices: entries, soup: context.soupName)
   }
 
-  /// What is to be done with an entry.
+  /// The action for an entry.
   func decision(_ entryId: Int64, _ entry: JSONSlice) -> SyncUpDecision {
     SyncUpDecision(entryId: entryId, record: entry, fields: fields)
   }

@@ -1,16 +1,16 @@
 /// The stages of a sync up, for one way of uploading: records one by one (``RecordStages``), or trees
 /// (``TreeStages``). ``SyncUpMachine`` decides which is next, ``SyncUpRun`` calls it.
 protocol SyncUpStages: Sendable {
-  /// Checks the soups, unites entries that stand for one record, and lists what is to be uploaded.
+  /// Checks the soups, unites entries that represent one record, and lists the entries to upload.
   mutating func list() async throws -> [Int64]
 
-  /// Recovers what earlier runs sent without a response.
+  /// Recovers the unacknowledged requests of earlier runs.
   mutating func recover(_ ids: [Int64]) async throws
 
   /// Finds the entries that may not be sent.
   mutating func checkConflicts(among ids: [Int64]) async throws
 
-  /// The entries level by level, by what they refer to; nil if their order does not matter.
+  /// The entries level by level, ordered by their references; nil if their order does not matter.
   mutating func order(_ ids: [Int64]) async throws -> [[Int64]]?
 
   /// Reads the next batch from the front of `waiting`, and completes those of its entries that need no request.

@@ -8,13 +8,13 @@ struct Upload: Sendable {
   private var scope: SyncUpScope { results.scope }
   private var marks: RequestMarks { RequestMarks(scope: scope) }
 
-  /// What became of records that were to be sent.
+  /// The outcomes of the records of an upload.
   struct Sent: Sendable {
     /// Records that the server has accepted, under the ids that they have there.
     var accepted: [SyncUpRecord] = []
     /// Records that the server lost and that are to be created again.
     var lost: [SyncUpRecord] = []
-    /// What the server said of those, by entry id.
+    /// The server's outcomes, by entry id.
     var reasons: [Int64: JSONValue] = [:]
     /// The number of records that were in none of the target's requests.
     var leftOut = 0
@@ -42,10 +42,11 @@ struct Upload: Sendable {
       if group.isEmpty { continue }
       try await marks.begin(group)
       let outcomes: [SyncUpOutcome]
+      let start = context.serverClock.instant()
       do {
         outcomes = try await target.send(group, in: context)
       } catch {
-        try await marks.fail(group, error)
+        try await marks.fail(group, error, sent: start)
         throw error
       }
       let confirmed = try await confirmed(outcomes, of: group, target, context)
@@ -56,7 +57,7 @@ struct Upload: Sendable {
     return sent
   }
 
-  /// Keeps why updates of records that exist were refused.
+  /// Stores the reasons for which the server refused updates of existing records.
   func refuse(_ records: [SyncUpRecord], _ reasons: [Int64: JSONValue]) async throws {
     if records.isEmpty { return }
     var sent = Sent()
@@ -107,7 +108,7 @@ struct Upload: Sendable {
         index < outcomes.count ? outcomes[index] : .unanswered, of: record,
         mayRecreate: mayRecreate, merges: scope.merge != nil)
     }
-    let checked = scope.createdIds.checked(effects, of: group, in: scope.context.soupName)
+    let checked = try await scope.checked(effects, of: group)
     for (index, (record, effect)) in zip(group, checked).enumerated() {
       if effect == .recreate {
         sent.lost.append(record.recreated(with: scope.fields))

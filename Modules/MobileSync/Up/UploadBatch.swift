@@ -1,23 +1,25 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// The next entries of a run, and what is to be done with each: the stage of a sync up that reads them to decide.
+/// The next entries of a run with the action for each: the stage of a sync up that reads them to
+/// decide.
 struct UploadBatch: Sendable {
-  /// Why an entry needs no request. The outcomes of a batch are kept and reported in this order.
+  /// The reason why an entry is not sent. Outcomes of a batch are stored and reported in this
+  /// order.
   enum Skip: CaseIterable, Sendable {
-    /// In conflict, or the server did not say.
+    /// In conflict, or the server's version is unknown.
     case held
     /// Not sent, and removed since.
     case removedSince
     /// Removed or cleaned since it was listed, or none of its flags says what to do.
     case nothingToDo
-    /// Goes after a record that it refers to.
+    /// Waits for a record that it refers to.
     case waiting
-    /// Its edits came to nothing.
+    /// Its edits equal the base version.
     case unchanged
-    /// Created and deleted here: the server never had it.
+    /// Created and deleted locally: the server never had it.
     case neverSent
-    /// Cannot be sent as it is.
+    /// Invalid, so it cannot be sent.
     case refused
   }
 
@@ -27,7 +29,7 @@ struct UploadBatch: Sendable {
   private(set) var skipped: [Skip: [SyncRecordOutcome]] = [:]
   /// The marks of entries in doubt, which stay as they are.
   private(set) var inDoubt: [SyncRecordOutcome] = []
-  /// Entries whose edits came to nothing, as they were read: they become clean.
+  /// Entries whose edits equal the base version, as they were read: they become clean.
   private var unchanged: [Int64: JSONSlice] = [:]
   /// The number of the run's entries that are in it.
   private(set) var count = 0
@@ -127,8 +129,8 @@ struct UploadBatch: Sendable {
 
   // MARK: Without a request
 
-  /// Brings the outcomes of the entries that need no request into the store. Each entry is read again: one that the app
-  /// has changed since stays as it is.
+  /// Stores the outcomes of the entries that need no request. Each entry is read again: one that
+  /// the app has changed since stays as it is.
   func completeLocally(_ scope: SyncUpScope) async throws {
     inDoubt.forEach(scope.reportOutcome)
     let outcomes = Skip.allCases.flatMap { skipped[$0] ?? [] }

@@ -1,17 +1,18 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// The stage of a sync up that orders entries by what they refer to: a record that was created locally before those
-/// that refer to it.
+/// The stage of a sync up that orders entries by their references: a locally created record comes
+/// before the records that refer to it.
 struct UploadOrder: Sendable {
   let scope: SyncUpScope
   /// Whether a record that refers to one of another soup, which waits itself, goes without the
   /// reference instead of waiting, too.
   let leavesOutReferences: Bool
 
-  /// Looks for references among records that the server does not have, and orders the run by them.
+  /// Finds references to records that the server does not have, and orders the run by them.
   ///
-  /// - Parameter survey: What was seen of the entries when they were compared; nil if they were not.
+  /// - Parameter survey: The survey of the entries from their comparison; nil if they were not
+  ///   compared.
   /// - Returns: The order and the references; both nil if no record has to wait for another.
   func order(
     _ ids: [Int64], _ survey: UploadSurvey?
@@ -49,7 +50,7 @@ struct UploadOrder: Sendable {
   }
 }
 
-/// What a run has to know of its entries to order them. Filled page by page, as the entries are read.
+/// The data for ordering the entries of a run. Filled page by page, as the entries are read.
 struct UploadSurvey: Sendable {
   let idField: String
   var wanted = LocalIdIndex.Wanted.unsent()
@@ -76,7 +77,7 @@ struct UploadSurvey: Sendable {
       if let lost { self.lost.insert(lost) }
       nodes.append(RunOrder.Node(number: entryId, name: id, references: references.sorted()))
     }
-    // Entries that are gone by now are counted all the same.
+    // Entries that were removed in the meantime are still counted.
     nodes += Set(slice).subtracting(page.map(\.id)).sorted()
       .map { RunOrder.Node(number: $0, name: nil, references: []) }
   }

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Which entry refers to which by ids that the server does not have, as it was when the run began.
+/// The references between entries by ids that the server does not have, as of the start of the run.
 struct UploadReferences: Sendable {
   let index: LocalRecordIndex
   /// The entries of all soups that refer to such an id.
@@ -10,7 +10,7 @@ struct UploadReferences: Sendable {
   var unsent: [String: String]
   /// References that are left out at first, by entry id.
   var leftOut: [Int64: Set<String>]
-  /// The ids of records that wait for others themselves, if references to them are left out: they may close a circle.
+  /// The ids of records that wait for others themselves, if references to them are left out: they may close a cycle.
   let waiting: Set<String>
   /// The former ids of lost records of the run, which are to be created again.
   var lost: Set<String>
@@ -19,23 +19,23 @@ struct UploadReferences: Sendable {
   /// Whether a record that still refers to one that was not uploaded waits for the next run.
   private(set) var isLastPass = false
 
-  /// What counts as a reference in this run.
+  /// The ids that count as references in this run.
   var wanted: LocalIdIndex.Wanted { .unsent(lost: lost) }
 
-  /// From now on nothing is left out: what refers to a record that was not uploaded waits.
+  /// From now on no field is omitted: a record that refers to a record that is not uploaded waits.
   mutating func beginLastPass() {
     leftOut = [:]
     isLastPass = true
   }
 
-  /// Follows records to the ids that they have on the server: what has been created again is not lost any more, also
-  /// where an upsert has found it under the id that it had.
+  /// Updates the references to the server's ids of accepted records. A record that was created
+  /// again is no longer lost, even if an upsert found it under its former id.
   mutating func note(_ accepted: [SyncUpRecord]) {
     if !lost.isEmpty { lost.subtract(accepted.compactMap(\.id)) }
   }
 
   /// The record as it can be sent now: nil if it has to wait for another, without the fields that
-  /// close a circle if it is one of those.
+  /// close a cycle if it is one of those.
   func sendable(_ record: SyncUpRecord, of soup: SyncSoup) -> SyncUpRecord? {
     guard record.action != .delete else { return record }
     var open = LocalIdIndex.references(in: record.record, idField: soup.idField, wanted)
@@ -54,7 +54,8 @@ struct UploadReferences: Sendable {
 }
 
 extension SyncUpScope {
-  /// The entries with the server's ids in the places of those that it does not have, as far as they are known by now.
+  /// The entries with the server's ids in place of those that it does not have, as far as they are
+  /// known by now.
   func resolved(
     _ entries: [(id: Int64, record: JSONSlice)]
   ) async throws -> [(id: Int64, record: JSONSlice)] {

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// What an alter changes, as it is recorded (SS-182).
+/// The changes of an alter, as they are recorded (SS-182).
 ///
 /// ```json
 /// { "soupName": "accounts", "soupTableName": "TABLE_3", "reIndexData": true,
@@ -8,8 +8,8 @@ import SalesforceSDKCommon
 ///   "newIndexSpecs": [{ "path": "Name", "type": "full_text" }] }
 /// ```
 ///
-/// `oldSoupSpec` and `newSoupSpec` stand there besides if either soup is stored externally. New
-/// specs have their columns from the step on that makes the table.
+/// It also has `oldSoupSpec` and `newSoupSpec` if either soup is stored externally. New specs have
+/// their columns from the step that creates the table.
 struct AlterDetails: Sendable, Equatable {
   let soupName: String
   /// The number in the name of the soup's table.
@@ -30,7 +30,7 @@ struct AlterDetails: Sendable, Equatable {
     self.reIndexData = reIndexData
   }
 
-  /// Reads the recorded form; nil if it is none.
+  /// Reads the recorded form; nil if the text is not one.
   init?(json text: String) {
     guard let json = try? JSONValue(parsing: text), let name = json["soupName"]?.string,
       let table = json["soupTableName"]?.string, table.hasPrefix("TABLE_"),
@@ -59,7 +59,7 @@ struct AlterDetails: Sendable, Equatable {
 
   /// The recorded form.
   ///
-  /// - Parameter withNewColumns: Whether the new table is there.
+  /// - Parameter withNewColumns: Whether the new table exists.
   func json(withNewColumns: Bool) -> String {
     var json: JSONValue = [
       "soupName": .string(soupName), "soupTableName": .string(newSoup.table),
@@ -75,12 +75,12 @@ struct AlterDetails: Sendable, Equatable {
     return json.text
   }
 
-  /// The soup before.
+  /// The soup before the alter.
   var oldSoup: Soup {
     Soup(name: soupName, number: number, indexes: oldIndexes, isExternal: oldSpec.isExternal)
   }
 
-  /// The soup afterwards.
+  /// The soup after the alter.
   var newSoup: Soup {
     Soup(name: soupName, number: number, indexes: newIndexes, isExternal: newSpec.isExternal)
   }

@@ -1,8 +1,8 @@
 extension AlterOperation {
-  /// Brings back the soup as it was, in one transaction. Possible until the old table is dropped.
+  /// Restores the former soup in one transaction. Possible until the old table is dropped.
   ///
-  /// Files that the new soup has got are removed afterwards, with ``removeFiles(_:)``: to change files with
-  /// the transaction takes folders, which a full disk has no room for.
+  /// The new soup's files are removed afterwards, with ``removeFiles(_:)``: changing files in the
+  /// transaction would create folders, for which a full disk has no space.
   func undo(on access: StoreAccess) throws(SmartStoreError) {
     if completed >= .registerSoupUsingTableName {
       try access.execute("DROP TABLE IF EXISTS \(new.fullTextTable)")
@@ -14,7 +14,7 @@ extension AlterOperation {
       if try access.hasTable(oldFullTextTable) {
         try access.execute("ALTER TABLE \(oldFullTextTable) RENAME TO \(old.fullTextTable)")
       }
-      // Renaming put the table's name in quotes, in the text of its indexes too.
+      // Renaming has quoted the table's name, also in the text of its indexes.
       try access.dropIndexes(ofTable: old.table)
       try access.createIndexes(of: old)
     }
@@ -27,8 +27,8 @@ extension AlterOperation {
 }
 
 extension AlterOperation {
-  /// Removes the files of the entries that an undone alter moved out of rows. What stays is removed when
-  /// the store is opened next.
+  /// Removes the files of the entries that an undone alter moved out of rows. Files that cannot be
+  /// removed are removed when the store is opened next.
   func removeFiles(_ files: ExternalFiles) {
     guard new.isExternal, !old.isExternal else { return }
     try? FileTree.remove(files.folder(of: new.table))
@@ -36,7 +36,7 @@ extension AlterOperation {
 }
 
 extension StoreAccess {
-  /// Deletes the rows that say which path is where.
+  /// Deletes the rows that map paths to columns.
   func forgetIndexSpecs(of soup: Soup) throws(SmartStoreError) {
     let statement = try StoreStatement(
       database, "DELETE FROM \(MetaTable.indexMap) WHERE soupName = ?")
@@ -44,7 +44,7 @@ extension StoreAccess {
     try statement.run()
   }
 
-  /// Records whether a soup keeps its entries in files.
+  /// Records whether a soup stores its entries in files.
   func setExternal(_ soup: Soup) throws(SmartStoreError) {
     let statement = try StoreStatement(
       database, "UPDATE \(MetaTable.attributes) SET externalStorage = ? WHERE id = ?")
@@ -53,8 +53,8 @@ extension StoreAccess {
     try statement.run()
   }
 
-  /// Lets the ids of a table go on where those of another stopped, which deleted entries make
-  /// higher than any id there is.
+  /// Makes the ids of a table continue after those of another, whose sequence may be higher than
+  /// any existing id, because entries were deleted.
   func continueSequence(of oldTable: String, in table: String) throws(SmartStoreError) {
     try execute(
       """

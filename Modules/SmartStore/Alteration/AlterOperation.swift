@@ -2,10 +2,10 @@ import SalesforceSDKCommon
 
 /// An alter in progress: its changes and its last step.
 ///
-/// ``perform(_:on:)`` is called once for each step, in a transaction of the step's own that also
-/// records it.
+/// ``perform(_:on:)`` is called once for each step, in a separate transaction that also records the
+/// step.
 struct AlterOperation {
-  /// The word that is written; Android begins it with a small letter.
+  /// The recorded type; Android writes it with a lower-case first letter.
   static let type = "AlterSoup"
 
   let id: Int64
@@ -24,7 +24,7 @@ struct AlterOperation {
     self.init(id: id, details: details, completed: .starting)
   }
 
-  /// Takes up a recorded operation; nil if it is none of this kind, or damaged.
+  /// Loads a recorded operation; nil if it is of another kind, or damaged.
   init?(_ operation: LongOperation) {
     guard operation.type == Self.type || operation.type == "alterSoup",
       let details = AlterDetails(json: operation.details),
@@ -41,8 +41,8 @@ struct AlterOperation {
     new = details.newSoup
   }
 
-  /// Whether the operation has changed nothing, and its soup was replaced or removed since. While
-  /// nothing but its record is there the soup can be used, and altered again.
+  /// Whether the operation has changed nothing, and its soup was replaced or removed later. As long
+  /// as only its record exists, the soup can be used, and altered again.
   func isOutdated(by catalog: SoupCatalog) -> Bool {
     guard completed == .starting else { return false }
     guard let soup = catalog.soup(named: old.name) else { return true }
@@ -57,9 +57,9 @@ struct AlterOperation {
 
   // MARK: Steps
 
-  /// Does one step and records it.
+  /// Performs one step and records it.
   ///
-  /// - Parameter check: Throws when the work was cancelled.
+  /// - Parameter check: Throws if the work was cancelled.
   func perform(
     _ step: AlterStep, on access: StoreAccess, check: () throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) {
@@ -74,7 +74,7 @@ struct AlterOperation {
     case .cleanup: try cleanUp(access)
     }
     if step == .dropOldTable {
-      // From here on the soup can be seen again.
+      // From here on the soup is visible again.
       access.didChange(new)
       access.didChangeMapping()
     }
@@ -105,8 +105,8 @@ struct AlterOperation {
     try access.setExternal(new)
   }
 
-  /// The last of the two steps that write rows builds the indexes: one sort for each instead of a
-  /// search for each row.
+  /// Copies rows. The last of the two steps that write rows builds the indexes, with one sort per
+  /// index instead of a search per row.
   private func copy(
     _ access: StoreAccess, check: () throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) {
@@ -135,14 +135,15 @@ struct AlterOperation {
 
   private func dropOldTables(_ access: StoreAccess) throws(SmartStoreError) {
     try access.execute("DROP TABLE IF EXISTS \(oldTable)")
-    // Android puts the words the other way round.
+    // Android has the words in the other order.
     for table in [oldFullTextTable, oldTable + "_fts"] {
       try access.execute("DROP TABLE IF EXISTS \(table)")
     }
   }
 
   private func cleanUp(_ access: StoreAccess) throws(SmartStoreError) {
-    // If it failed it is done at the next opening, when the files may be those of a later alter.
+    // After a failure it is repeated at the next opening, when the files may belong to a later
+    // alter.
     if old.isExternal, !new.isExternal, access.externalSoup(inTable: old.table) == nil {
       access.externalChanges.clear(table: old.table, keepsFolder: false)
     }
@@ -150,7 +151,7 @@ struct AlterOperation {
 
   // MARK: Columns
 
-  /// The columns whose values stay: those of paths that keep their type.
+  /// The columns whose values are kept: those of paths that keep their type.
   private var keptColumns: [(new: String, old: String)] {
     new.columns.compactMap { column in
       old.columns.first {
@@ -166,7 +167,7 @@ struct AlterOperation {
     return new.columns.indices.filter { !kept.contains(new.columns[$0].name) }
   }
 
-  /// Whether the full-text rows are written with the new values, and not before.
+  /// Whether the full-text rows are written later, with the new values.
   private var reIndexesFullText: Bool {
     details.reIndexData && changedColumns.contains { new.columns[$0].isFullText }
   }
@@ -184,7 +185,7 @@ struct AlterOperation {
       "INSERT INTO \(new.table) (\(newNames)) SELECT \(oldNames) FROM \(oldTable) ORDER BY id")
   }
 
-  /// Writes a file for each entry that was a row's text.
+  /// Writes a file for each entry that was stored in a row.
   private func writeFiles(
     _ access: StoreAccess, check: () throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) {
@@ -196,7 +197,7 @@ struct AlterOperation {
     access.externalChanges.create(table: new.table)
   }
 
-  /// Copies rows whose texts come from files.
+  /// Copies rows whose texts are read from files.
   private func copyRowsWithTexts(
     _ kept: [(new: String, old: String)], _ access: StoreAccess,
     check: () throws(SmartStoreError) -> Void

@@ -3,19 +3,19 @@
 enum AlterStep: Int, CaseIterable, Comparable {
   /// The operation is recorded.
   case starting = 0
-  /// The soup's table and its full-text table step aside.
+  /// The soup's table and its full-text table are renamed.
   case renameOldSoupTable
-  /// Its indexes and the rows that describe them are gone.
+  /// The old indexes and the rows that describe them are dropped.
   case dropOldIndexes
-  /// The new tables and rows are there.
+  /// The new tables and rows are created.
   case registerSoupUsingTableName
   /// The entries and the values of kept paths are in the new table.
   case copyTable
-  /// The values of the other paths are, too, if that was requested.
+  /// The values of the other paths are in the new table too, if re-indexing was requested.
   case reIndexSoup
-  /// The old tables are gone: there is no way back.
+  /// The old tables are dropped: the alter can no longer be undone.
   case dropOldTable
-  /// Files that the soup no longer uses are gone.
+  /// Unused files of the soup are removed.
   case cleanup
 
   /// The stored form.

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Where readers wait until an alter has ended.
+/// A latch at which readers wait until an alter has ended.
 ///
-/// Only a reader whose snapshot shows a soup half altered asks. Readers of an older snapshot, and
-/// those who come when all is done, pass without noticing.
+/// Only a reader whose snapshot contains a partly altered soup uses it. Readers of an older
+/// snapshot, and of one after the alter, do not wait.
 final class AlterationLatch: Sendable {
-  /// An alter is going on: wait, then begin again with a new snapshot.
+  /// An alter is running: wait, then read a new snapshot.
   struct Closed: Error {}
 
   private struct State {
@@ -17,10 +17,10 @@ final class AlterationLatch: Sendable {
 
   private let state = Mutex(State())
 
-  /// An alter begins.
+  /// Closes the latch: an alter begins.
   func close() { state.withLock { $0.alterations += 1 } }
 
-  /// An alter has ended, whichever way.
+  /// Opens the latch: an alter has ended, with success or failure.
   func open() {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
       state.alterations -= 1
@@ -31,15 +31,15 @@ final class AlterationLatch: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// How many wait.
+  /// The number of waiting readers.
   var waiting: Int { state.withLock { $0.waiters.count } }
 
-  /// Throws if an alter is going on.
+  /// Throws if an alter is running.
   func checkOpen() throws(Closed) {
     if state.withLock({ $0.alterations > 0 }) { throw Closed() }
   }
 
-  /// Returns when no alter is going on.
+  /// Returns when no alter is running.
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled: an alter may take minutes.
   func waitUntilOpen() async throws {

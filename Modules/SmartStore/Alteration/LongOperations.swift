@@ -1,7 +1,7 @@
 import GRDB
 import SalesforceSDKCommon
 
-/// One recorded operation of several steps, as it stands on disk.
+/// A recorded operation of several steps, in its stored form.
 struct LongOperation: Sendable {
   let id: Int64
   let type: String
@@ -46,7 +46,7 @@ extension StoreAccess {
     try statement.run()
   }
 
-  /// Forgets an operation.
+  /// Deletes the record of an operation.
   func deleteOperation(_ id: Int64) throws(SmartStoreError) {
     let statement = try StoreStatement(
       database, "DELETE FROM long_operations_status WHERE id = ?")
@@ -54,7 +54,7 @@ extension StoreAccess {
     try statement.run()
   }
 
-  /// The operations that were begun and not ended, the oldest first.
+  /// Returns the unfinished operations, the oldest first.
   static func operations(_ database: Database) throws(SmartStoreError) -> [LongOperation] {
     let statement = try StoreStatement(
       database, "SELECT id, type, details, status FROM long_operations_status ORDER BY id")
@@ -70,18 +70,21 @@ extension StoreAccess {
 }
 
 extension SmartStore {
-  /// Finishes the operations that a crash or a failure interrupted: alters and bulk loads. Opening a store
-  /// does the same; call this after a failure, when its cause is removed.
+  /// Finishes the operations that a crash or a failure interrupted: alters and bulk loads. Opening
+  /// a store does the same. Call this after a failure, once its cause is removed.
   ///
   /// - Throws: The first failure, after all operations were tried: ``SmartStoreError`` `closed`,
-  ///   `readOnly`, `diskFull`, `io`, `externalFileUnreadable`.
+  ///   `readOnly`, `diskFull`, `io`, `externalFileUnreadable`; `busyOtherProcess`, with nothing begun, while
+  ///   another process has the store open for writing.
   public func resumeLongOperations() async throws {
     try checkOpen()
     try checkWritable()
     alterations.close()
     let result = await StoreQueue.run { [database] in
       Result {
-        try database.writer.writeWithoutTransaction { database in
+        try database.beginAlone()
+        defer { database.endAlone() }
+        try self.onWriter { database in
           try self.setDurability(.full, database)
           let failures = try self.finishOperations(database)
           if let first = failures.first { throw first }
@@ -101,7 +104,7 @@ extension SmartStore {
       throw SmartStoreError(storage: error, at: files.root)
     }
     _ = try finishOperations(database)
-    // What still waits to be finished may need its files.
+    // Unfinished operations may need their files.
     guard files.isInUse, try StoreAccess.operations(database).isEmpty else { return }
     let soups = try catalogs.current(database).soups.values
     let tables = Set(soups.filter(\.isExternal).map(\.table))
@@ -113,13 +116,13 @@ extension SmartStore {
         return try row.step()
       }
     } catch {
-      // They only take room.
+      // They only use disk space.
       options.logger.warning("Stray files of store '\(name)' could not be removed.", error: error)
     }
   }
 
-  /// Finishes the recorded operations. One that cannot be read or fails is logged and stays for the
-  /// next time (SS-184).
+  /// Finishes the recorded operations. An operation that fails or cannot be read is logged and
+  /// stays recorded (SS-184).
   ///
   /// - Returns: The failures.
   private func finishOperations(_ database: Database) throws -> [any Error] {

@@ -2,21 +2,21 @@ import SalesforceSDKCommon
 
 extension StoreAccess {
   /// Computes the values of some columns of a soup from its entries, and its full-text rows if one
-  /// of the columns has some. An entry that cannot be parsed keeps the values that it has.
+  /// of the columns has full text. An entry that cannot be parsed keeps its values.
   ///
   /// - Parameters:
   ///   - columns: Positions in the soup's columns.
-  ///   - normalizesNames: Whether entries whose names are written with needless escapes, as older versions
-  ///     stored them, get the plain ones. Default: no, their texts stay byte for byte.
-  ///   - method: The call that this is done for.
-  ///   - check: Throws when the work was cancelled.
+  ///   - normalizesNames: Whether member names with unnecessary escapes, as older versions stored
+  ///     them, are rewritten without escapes. Default: no, the texts stay byte for byte.
+  ///   - method: The call that requests it.
+  ///   - check: Throws if the work was cancelled.
   func reIndex(
     _ soup: Soup, columns: [Int], normalizesNames: Bool = false, method: String = #function,
     check: () throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) {
     guard !columns.isEmpty || normalizesNames else { return }
     let columns = columns.map { soup.columns[$0] }
-    // One seek for each row: the table changes while it is walked through.
+    // One seek per row, because the table changes during the walk.
     let next = try StoreStatement(
       database,
       "SELECT \(soup.isExternal ? "id" : "id, soup") FROM \(soup.table) WHERE id > ? "
@@ -71,8 +71,8 @@ extension StoreAccess {
     }
   }
 
-  /// Writes the full-text rows of all entries, of which there are none, from the columns that
-  /// repeat their values.
+  /// Writes the full-text rows of all entries from the columns that contain their values. There
+  /// must be no full-text rows yet.
   func fillFullText(of soup: Soup) throws(SmartStoreError) {
     let names = soup.fullTextColumns.map { soup.columns[$0].name }.joined(separator: ", ")
     try execute(
@@ -83,9 +83,9 @@ extension StoreAccess {
 extension StoreTransaction {
   /// Computes the index values of some paths again for all entries of a soup.
   ///
-  /// Paths without an index are ignored and logged. The entries and their times stay as they are, but
-  /// for names of members that are written with needless escapes: older versions stored them so, and
-  /// json1 indexes and paths without an index do not find them until they are plain.
+  /// Paths without an index are ignored and logged. The entries and their times do not change,
+  /// except member names with unnecessary escapes: older versions stored such names, and json1
+  /// indexes and paths without an index do not find them until they are rewritten.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `externalFileUnreadable`, `diskFull`, `io`.
   public borrowing func reIndexSoup(

@@ -10,15 +10,17 @@ extension SmartStore {
   /// leaves the soup as it was.
   ///
   /// - Parameter reIndexData: Whether new paths, and paths whose type changes, are indexed for the
-  ///   entries that are there. Without it those are not found by these paths until they are
-  ///   written again or ``reIndexSoup(named:indexPaths:)`` is called, and ``verify()`` names the
-  ///   paths as ``StoreReport/Finding/Kind/notIndexed``; json1 paths find them anyway.
-  /// The space that undoing takes is set aside before each step, so that a full disk undoes an alter,
-  /// too: about as much as the soup's present indexes have. Without that much nothing is begun.
+  ///   existing entries. Without it, queries on these paths do not find an existing entry until it
+  ///   is written again or ``reIndexSoup(named:indexPaths:)`` is called, and ``verify()`` reports
+  ///   the paths as ``StoreReport/Finding/Kind/notIndexed``; json1 paths find it in any case.
   ///
-  /// - Throws: ``SmartStoreError`` `unknownSoup`, `noIndexSpecs`, `invalidIndexSpec`, with nothing
-  ///   begun; `diskFull`, `io`; `unfinishedOperation` if a failure of the disk could not be undone
-  ///   either, and the soup waits for ``resumeLongOperations()``.
+  /// The space that an undo needs, about the size of the soup's present indexes, is reserved before
+  /// each step, so that an alter can be undone even if the disk is full. Without that space the
+  /// alter does not start.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `noIndexSpecs`, `invalidIndexSpec`, before
+  ///   anything changes; `diskFull`, `io`; `unfinishedOperation` if a failure of the disk could not
+  ///   be undone either, and the soup stays unusable until ``resumeLongOperations()``.
   public func alterSoup(
     named soupName: String, indexSpecs: [SoupIndex], reIndexData: Bool
   ) async throws {
@@ -47,7 +49,7 @@ extension SmartStore {
   ///
   /// - Parameters:
   ///   - spec: The new features; nil keeps those that the soup has.
-  ///   - last: Only a test stops before the end, as a crash would.
+  ///   - last: Only a test stops before the end, to simulate a crash.
   func alterSoup(
     named soupName: String, spec: SoupSpec?, indexSpecs: [SoupIndex], reIndexData: Bool,
     through last: AlterStep = .cleanup
@@ -57,17 +59,19 @@ extension SmartStore {
     try Task.checkCancellation()
     let isCancelled = Atomic(false)
     alterations.close()
-    // Off the task: what was begun must be undone after a cancellation, too.
+    // Not in the caller's task: the alter must also be undone after a cancellation.
     let result = await withTaskCancellationHandler {
       await StoreQueue.run { [database] in
         Result {
-          try database.writer.writeWithoutTransaction { database in
+          try database.beginAlone()
+          defer { database.endAlone() }
+          try self.onWriter { database in
             try self.setDurability(.full, database)
             let begun = try self.commit(database, isSingleCall: true) { transaction in
               try self.begin(soupName, spec, indexSpecs, reIndexData, on: transaction.access)
             }
             var operation = begun.operation
-            // The space lies in the WAL until then, at most as long as that.
+            // Until then the WAL contains the reserved space.
             defer { begun.reserve.release() }
             try self.runOrUndo(
               &operation, through: last, reserving: begun.reserve, on: database
@@ -84,8 +88,8 @@ extension SmartStore {
     try await delivering { _ in try result.get() }
   }
 
-  /// Checks everything that can be known before, then records the operation, and sets the space aside
-  /// that undoing it takes.
+  /// Checks everything that can be checked in advance, then records the operation and reserves the
+  /// space for undoing it.
   private func begin(
     _ soupName: String, _ spec: SoupSpec?, _ indexSpecs: [SoupIndex], _ reIndexData: Bool,
     on access: StoreAccess
@@ -93,12 +97,12 @@ extension SmartStore {
     let soup = try access.soup(named: soupName)
     let newSpec = SoupSpec(name: soupName, features: (spec ?? soup.spec).features)
     try access.check(indexSpecs, for: newSpec)
-    // What an older version accepted may stay.
+    // Paths that an older version accepted may stay.
     try access.checkExtractable(
       indexSpecs.filter { spec in
         !soup.indexes.contains { $0.type == .json1 && MemberKey.isSame($0.path, spec.path) }
       })
-    // An earlier one that did not get further than its record: this one is what is wanted now.
+    // An earlier alter that was only recorded: this one replaces it.
     for operation in try StoreAccess.operations(access.database) {
       if let alter = AlterOperation(operation), alter.completed == .starting,
         alter.old.number == soup.number
@@ -114,7 +118,8 @@ extension SmartStore {
     return (operation, reserve)
   }
 
-  /// Runs what is left of an operation; a failure before the old table is gone undoes all of it.
+  /// Runs the remaining steps of an operation. A failure before the old table is dropped undoes all
+  /// of it.
   private func runOrUndo(
     _ operation: inout AlterOperation, through last: AlterStep, reserving reserve: UndoReserve,
     on database: Database, isCancelled: () -> Bool
@@ -126,7 +131,7 @@ extension SmartStore {
       }
     } catch {
       guard operation.completed < .dropOldTable else {
-        // The soup is altered; only what is not used any longer is still to be removed.
+        // The soup is altered; only the removal of unused objects is pending.
         options.logger.warning(
           "An alter left files or a record behind. They go when the store is opened next.",
           error: error)
@@ -147,10 +152,10 @@ extension SmartStore {
     }
   }
 
-  /// Runs what is left of an operation, each step in a transaction of its own.
+  /// Runs the remaining steps of an operation, each in its own transaction.
   ///
   /// - Parameters:
-  ///   - reserve: The space for undoing it; nil if a failure leaves it for later.
+  ///   - reserve: The space for undoing it; nil if a failure leaves the operation recorded.
   ///   - check: Throws to end early.
   func run(
     _ operation: inout AlterOperation, through last: AlterStep = .cleanup,
@@ -158,12 +163,12 @@ extension SmartStore {
     check: () throws(SmartStoreError) -> Void = {}
   ) throws {
     while let step = operation.completed.next, step <= last {
-      // There is no way back any more, not even for a caller that has cancelled.
+      // From this step on there is no undo, not even after a cancellation.
       if step < .dropOldTable { try check() }
       let current = operation
       try commit(database, isSingleCall: true) { transaction in
         try current.perform(step, on: transaction.access, check: check)
-        // After the old table is gone there is nothing to undo.
+        // Once the old table is dropped there is nothing to undo.
         if step <= .dropOldTable { try reserve?.hold(on: transaction.access) }
       }
       operation.completed = step

@@ -14,24 +14,26 @@ import StoreSystem
 /// Disk space in the write-ahead log (WAL) that is set aside so that an alter can undo itself when the
 /// disk is full.
 ///
-/// A transaction that fails leaves its frames in the WAL, and the next transaction overwrites them. So
-/// what a step of an alter wrote is there for undoing it; before the step commits, as much space is
-/// allocated behind its frames as undoing it, and the steps before it, can take. A step for which there
-/// is no such space does not commit. So at every instant there is enough behind the last commit.
+/// A transaction that fails leaves its frames in the WAL, and the next transaction overwrites them.
+/// So the frames of a failed step provide the space for undoing it. Before the step commits, the
+/// reserve allocates behind its frames the space for undoing it and the steps before it. A step for
+/// which this space is missing does not commit. So there is always enough space behind the last
+/// commit.
 ///
-/// The space belongs to the WAL, not to its length: nothing that reads the WAL sees it, and no other
-/// file can take it.
+/// The space belongs to the WAL's file but not to its length: readers of the WAL do not see it, and
+/// no other file can use it.
 struct UndoReserve: Sendable {
-  /// Pages that undoing writes to put back the indexes of the former soup.
+  /// The number of pages that an undo writes to restore the indexes of the former soup.
   private let indexPages: Int
   private let log: String
 
-  /// Pages of the schema, of what lists free pages, and of the commit itself.
+  /// The number of pages of the schema, of the list of free pages, and of the commit itself.
   private static let otherPages = 128
-  /// The size of a part of the WAL's index, and the number of frames that it describes.
+  /// The size of one block of the WAL's index, and the number of frames that it describes.
   private static let indexPart: (bytes: Int32, frames: Int) = (32 << 10, 4096)
 
-  /// Measures what undoing an alter of `soup` takes: the pages of its indexes, which are built again.
+  /// Measures the space for undoing an alter of `soup`: the pages of its indexes, which an undo
+  /// builds again.
   init(undoing soup: Soup, on access: StoreAccess, log: String) throws(SmartStoreError) {
     self.log = log
     let before = try Self.freePages(access)
@@ -62,16 +64,17 @@ struct UndoReserve: Sendable {
     return try statement.step() ? Int(statement.int64(0)) : 0
   }
 
-  /// Sets the space aside behind what this transaction has written: its last work before the commit.
+  /// Reserves the space behind the frames of this transaction. It must be the last work before the
+  /// commit.
   ///
   /// - Throws: ``SmartStoreError`` `diskFull`, `io`.
   func hold(on access: StoreAccess) throws(SmartStoreError) {
-    // What is still in memory would take the space at the commit.
+    // Pages that are still in memory would use the space at the commit.
     let code = sqlite3_db_cacheflush(access.database.sqliteConnection)
     guard code == SQLITE_OK else {
       throw SmartStoreError(sqlite: code, String(cString: sqlite3_errstr(code)))
     }
-    // Pages of the new table are freed, and listed: about a thousand in one page.
+    // The new table's pages become free and are listed: about a thousand in one page.
     let listPages = try Self.integer("PRAGMA page_count", access) / 500
     let pages = indexPages * 3 / 2 + listPages + Self.otherPages
     do throws(FileFailure) {
@@ -82,10 +85,10 @@ struct UndoReserve: Sendable {
     }
   }
 
-  /// Gives the space back that was not used.
+  /// Returns the unused space.
   func release() { WALSpace(log).release() }
 
-  /// Makes the index of the WAL long enough for so many frames: it grows on the disk, too.
+  /// Extends the index of the WAL for this number of frames, because it uses disk space too.
   private static func extendIndex(
     of database: Database, frames: Int, _ log: String
   ) throws(FileFailure) {
@@ -96,7 +99,7 @@ struct UndoReserve: Sendable {
     guard code == SQLITE_OK, let file = pointer, let map = file.pointee.pMethods.pointee.xShmMap
     else { return }
     var memory: UnsafeMutableRawPointer?
-    // The first part begins with a header, which takes the place of some frames.
+    // The first block begins with a header, which replaces some frames.
     let part = Int32(frames / indexPart.frames + 1)
     guard map(file, part, indexPart.bytes, 1, &memory) == SQLITE_OK else {
       throw FileFailure("extended", log, errno: ENOSPC)
@@ -104,15 +107,15 @@ struct UndoReserve: Sendable {
   }
 }
 
-/// Allocates disk space behind the end of a file.
+/// The allocation of disk space behind the end of a file.
 private struct WALSpace {
   private let path: String
 
   init(_ path: String) { self.path = path }
 
-  /// Allocates `size` bytes behind the end. Where the file system cannot do that, nothing happens.
+  /// Allocates `size` bytes behind the end. Does nothing if the file system does not support it.
   ///
-  /// - Returns: The end of what is allocated.
+  /// - Returns: The end of the allocated space.
   func allocate(_ size: Int) throws(FileFailure) -> Int {
     let file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
@@ -129,7 +132,7 @@ private struct WALSpace {
     return Int(status.st_size) + size
   }
 
-  /// Gives back what lies behind the end. What stays goes when the file is removed.
+  /// Releases the space behind the end. If that fails, removing the file releases it.
   func release() {
     let file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return }

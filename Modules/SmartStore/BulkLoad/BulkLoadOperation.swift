@@ -1,22 +1,21 @@
 import GRDB
 import SalesforceSDKCommon
 
-/// A bulk load under way, as it is recorded: the soup has no indexes on its paths until it
-/// ends.
+/// A recorded bulk load in progress: the soup has no indexes on its paths until the load ends.
 ///
-/// Details: `{"soupName": "accounts", "soupTableName": "TABLE_3"}`. There is one step to resume,
-/// building the indexes, whatever part of the entries was committed.
+/// Details: `{"soupName": "accounts", "soupTableName": "TABLE_3"}`. The only step to resume is
+/// building the indexes, for any number of committed entries.
 struct BulkLoadOperation: Sendable {
   static let type = "BulkLoad"
 
   let id: Int64
   let soupName: String
   let table: String
-  /// Page cache of the writing connection while the load goes on.
+  /// The page cache of the writing connection during the load.
   let cacheBytes: Int
 
-  /// Drops the indexes of a soup, but those on `keptPaths` and of the two times, which new entries go to
-  /// the ends of, and records that they are due.
+  /// Drops the indexes of a soup and records that they must be built again. Keeps those on
+  /// `keptPaths`, and those of the two times, because new entries are appended at their ends.
   init(
     _ soup: Soup, keepingIndexesOn keptPaths: Set<String> = [],
     cacheBytes: Int = SoupLoad.defaultCacheBytes, on access: StoreAccess
@@ -31,7 +30,7 @@ struct BulkLoadOperation: Sendable {
       ofTable: soup.table, keeping: Set(soup.timeIndexNames + kept.map(soup.indexName)))
   }
 
-  /// Takes up a recorded operation; nil if it is none of this kind, or damaged.
+  /// Loads a recorded operation; nil if it is of another kind, or damaged.
   init?(_ operation: LongOperation) {
     guard operation.type == Self.type, let details = try? JSONValue(parsing: operation.details),
       let soupName = details["soupName"]?.string, let table = details["soupTableName"]?.string
@@ -42,12 +41,13 @@ struct BulkLoadOperation: Sendable {
     cacheBytes = SoupLoad.defaultCacheBytes
   }
 
-  /// Gives the writing connection the memory for the load.
+  /// Sets the page cache of the writing connection for the load.
   func beginCaching(_ database: Database) throws(SmartStoreError) {
     try database.setPageCache(bytes: cacheBytes)
   }
 
-  /// Builds the indexes, unless the soup was removed since, and forgets the operation.
+  /// Builds the indexes, unless the soup was removed in the meantime, and deletes the operation's
+  /// record.
   func finish(on access: StoreAccess) throws(SmartStoreError) {
     if let soup = access.catalog.soup(named: soupName), soup.table == table {
       try access.createIndexes(of: soup)
@@ -69,15 +69,16 @@ extension SmartStore {
     }
     try commit(database, isSingleCall: true) { transaction in
       try transaction.access.database.readingAhead { try load.finish(on: transaction.access) }
-      // The indexes may be there already. What was appended waits for this commit all the same.
+      // The indexes may exist already. The appended entries still need this commit to reach the
+      // disk.
       try transaction.access.database.touch()
     }
   }
 }
 
 extension Database {
-  /// Sets how many bytes of pages the connection may keep, at least none and at most what SQLite can
-  /// count. A smaller cache gives memory back at once.
+  /// Sets the number of bytes of pages that the connection may cache, limited to the range from 0
+  /// to SQLite's maximum. Reducing the cache frees memory at once.
   fileprivate func setPageCache(bytes: Int) throws(SmartStoreError) {
     do {
       let kibibytes = min(max(bytes >> 10, 0), Int(Int32.max))

@@ -3,10 +3,11 @@ public import SalesforceSDKCommon
 
 /// A bulk load, which adds entries to a soup and builds its indexes afterwards.
 ///
-/// ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)`` passes it to its closure. Use it
-/// only there: entries that are appended later are stored, too, but update the indexes one by one.
+/// ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)`` passes it to its closure.
+/// Use it only there: entries that are appended later are stored too, but update the indexes one by
+/// one.
 public struct SoupLoad: Sendable {
-  /// Enough for 100,000 entries of usual size.
+  /// The default size of the page cache, enough for 100,000 entries of usual size.
   public static let defaultCacheBytes = 128 << 20
 
   private let store: SmartStore
@@ -18,12 +19,12 @@ public struct SoupLoad: Sendable {
     self.operation = operation
   }
 
-  /// Inserts entries under new ids, in order, in one transaction: on return all are stored, on error none.
-  /// They are certain to be on disk when the load ends; if the power fails before, the last appends may be
-  /// missing, each as a whole.
+  /// Inserts entries under new ids, in order, in one transaction: on return all are stored, on
+  /// error none. They are on disk when the load ends. If the power fails earlier, the last appends
+  /// may be missing, but no append is partly stored.
   ///
-  /// The stored text is that of the slice, with the members of `setting` and the store's own members set, and
-  /// those of `removing` taken out.
+  /// The stored text is that of the slice, with the members of `setting` and the store's own
+  /// members set, and those of `removing` removed.
   ///
   /// - Parameter durability: ``Durability/full`` to have these entries on disk on return.
   /// - Returns: The entry ids, in the order of `slices`.
@@ -54,15 +55,14 @@ public struct SoupLoad: Sendable {
 }
 
 extension SmartStore {
-  /// Fills a soup quickly: its indexes are dropped, `body` appends entries, and the indexes are
-  /// built from the finished rows, which costs a sort for each index instead of a search for each
-  /// entry.
+  /// Fills a soup quickly. The soup's indexes are dropped, `body` appends entries, and then each
+  /// index is built with one sort of the finished rows instead of one search per entry.
   ///
-  /// It is faster if more entries are appended than the soup already has, and best for an empty soup. Each
-  /// append is a transaction of its own, and its entries stay even if `body` throws. The call waits for the
-  /// disk once, not for each append: on return everything is on disk. During the load, the soup can be used
-  /// as usual, but queries are slow. After a crash the indexes are built when the store is opened next,
-  /// before anybody uses it.
+  /// It is faster if the call appends more entries than the soup already has, and fastest for an
+  /// empty soup. Each append is a separate transaction, and its entries stay even if `body` throws.
+  /// The call waits for the disk once, not for each append: on return everything is on disk. During
+  /// the load the soup can be used as usual, but queries are slow. After a crash the indexes are
+  /// built when the store is opened next, before its first use.
   ///
   /// ```swift
   /// try await store.bulkLoad(intoSoupNamed: "accounts") { load in
@@ -70,14 +70,14 @@ extension SmartStore {
   /// }
   /// ```
   ///
-  /// - Parameter keptPaths: Paths whose indexes stay. Keeping an index up costs less than building it where
-  ///   all entries have the same value, or come in the order of their values. Default: none.
-  /// - Parameter cacheBytes: The memory for what was written or read last. Each index is built by a walk
-  ///   through all entries. They are read from the disk each time unless all have room here, which takes
-  ///   longer, so that a cache that is a little too small is of no use: 8 MB do as well then. What is
-  ///   below 0 counts as 0. Default: ``SoupLoad/defaultCacheBytes``.
-  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `unknownSoup`, with nothing begun;
-  ///   `diskFull`, `io` if the indexes could not be built: the entries are stored, and
+  /// - Parameter keptPaths: Paths whose indexes stay. Updating an index costs less than building it
+  ///   if all entries have the same value, or arrive in the order of their values. Default: none.
+  /// - Parameter cacheBytes: The size of the cache for recently written and read pages. Each index
+  ///   is built in one pass over all entries. If they do not all fit into the cache, each pass
+  ///   reads them from the disk, so a cache that is slightly too small is no better than one of 8
+  ///   MB. Negative values count as 0. Default: ``SoupLoad/defaultCacheBytes``.
+  /// - Throws: The error of `body`, unchanged; ``SmartStoreError`` `unknownSoup`, before anything
+  ///   changes; `diskFull`, `io` if the indexes could not be built: the entries are stored, and
   ///   ``resumeLongOperations()`` builds the indexes.
   @discardableResult
   public func bulkLoad<T: Sendable>(
@@ -96,32 +96,30 @@ extension SmartStore {
       try await end(operation)
       return value
     } catch {
-      // The first failure is the one to tell. Ending twice is harmless.
+      // The first failure is the one to report. Ending twice is harmless.
       try? await end(operation)
       throw error
     }
   }
 
-  /// Gives the writing connection the memory for a load that has begun: the statement that does so
-  /// would outlive a transaction that is rolled back.
+  /// Sets the page cache of the writing connection for a load that has begun. It runs outside the
+  /// transaction, because a rollback does not restore the cache size.
   private func beginCaching(_ operation: BulkLoadOperation) async throws {
-    try await onWriter { try operation.beginCaching($0) }
+    try await onWriterThread { try operation.beginCaching($0) }
   }
 
   /// Builds the indexes, even if the task was cancelled.
   fileprivate func end(_ operation: BulkLoadOperation) async throws {
-    try await onWriter { database in
+    try await onWriterThread { database in
       try self.setDurability(.full, database)
       try self.finish(operation, on: database)
     }
   }
 
   /// Runs `work` on the writing connection, even if the task was cancelled.
-  private func onWriter(_ work: @escaping @Sendable (Database) throws -> Void) async throws {
+  private func onWriterThread(_ work: @escaping @Sendable (Database) throws -> Void) async throws {
     try checkOpen()
-    let result = await StoreQueue.run { [database] in
-      Result { try database.writer.writeWithoutTransaction(work) }
-    }
+    let result = await StoreQueue.run { Result { try self.onWriter(work) } }
     try await delivering { _ in try result.get() }
   }
 }

@@ -1,12 +1,10 @@
-import SalesforceSDKCommon
-
 /// The soups that a configuration file defines (SS-85).
 ///
 /// ```json
 /// {"soups": [{"soupName": "accounts", "indexes": [{"path": "Name", "type": "string"}]}]}
 /// ```
 ///
-/// Reading never fails: an entry that defines no valid soup is skipped and reported in ``problems``.
+/// Reading never fails: an entry that defines no valid soup is skipped, and ``problems`` names each line that is wrong.
 public struct StoreConfiguration: Sendable, Hashable {
   /// One soup to register.
   public struct Soup: Sendable, Hashable {
@@ -21,45 +19,25 @@ public struct StoreConfiguration: Sendable, Hashable {
 
   /// The soups in the order of the file.
   public let soups: [Soup]
-  /// The skipped entries, with a sentence about each.
-  public let problems: [String]
+  /// The problems of the file, in its order.
+  public let problems: [StoreConfigurationProblem]
 
   /// Reads a file's content.
-  public init(parsing content: [UInt8]) {
-    var soups: [Soup] = []
-    var problems: [String] = []
-    do throws(JSONError) {
-      let entries = try JSONSlice(parsing: content)["soups"]?.value.array
-      if entries == nil { problems.append("it has no list \"soups\".") }
-      for (position, entry) in (entries ?? []).enumerated() {
-        do throws(SmartStoreError) {
-          soups.append(try Soup(json: entry))
-        } catch {
-          problems.append("soup \(position) is left out: \(error.message)")
-        }
-      }
-    } catch {
-      problems.append("it is no JSON: \(error)")
-    }
-    self.soups = soups
-    self.problems = problems
+  ///
+  /// - Parameter file: The file's name, for ``problems``.
+  public init(parsing content: [UInt8], file: String) {
+    self.init(parsing: content, file: file) { _, _ in nil }
   }
-}
 
-extension StoreConfiguration.Soup {
-  /// Reads `{"soupName": …, "indexes": […]}`.
-  init(json: JSONValue) throws(SmartStoreError) {
-    guard let name = json["soupName"]?.string, !name.isEmpty else {
-      throw SmartStoreError(.invalidSoupName, "Bogus soup name: it is missing or empty.")
-    }
-    guard let specs = json["indexes"]?.array, !specs.isEmpty else {
-      throw SmartStoreError(.noIndexSpecs, "No indexSpecs specified for soup: \(name).")
-    }
-    var indexes: [SoupIndex] = []
-    for spec in specs {
-      let index = try SoupIndex(json: spec)
-      indexes.append(SoupIndex(path: index.path, type: index.type))
-    }
-    self.init(name: name, indexes: indexes)
+  /// Reads a file's content.
+  ///
+  /// - Parameter meant: Gives the word that a misspelled one stands for, of some.
+  package init(
+    parsing content: [UInt8], file: String,
+    meant: @escaping (_ word: String, _ words: [String]) -> String?
+  ) {
+    let reader = StoreConfigurationReader(content, file: file, meant: meant)
+    soups = reader.soups
+    problems = reader.problems
   }
 }

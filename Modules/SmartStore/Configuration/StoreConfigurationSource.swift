@@ -8,17 +8,17 @@ public struct StoreConfigurationSource: Sendable {
   /// The file with the soups of the app's default store.
   public static let globalStoreFile = "globalstore.json"
 
-  /// No configuration file is longer: 16 MiB.
+  /// The maximum size of a configuration file: 16 MiB.
   private static let maxBytes = 16 << 20
 
   private let lookUp: @Sendable (_ file: String) throws -> [UInt8]?
 
-  /// - Parameter lookUp: Returns the content of a file by its name, nil if there is none.
+  /// - Parameter lookUp: Returns the content of a file by its name, nil if it does not exist.
   public init(_ lookUp: @escaping @Sendable (_ file: String) throws -> [UInt8]?) {
     self.lookUp = lookUp
   }
 
-  /// The files in a folder.
+  /// Returns the source for the files in a folder.
   public static func folder(_ folder: URL) -> StoreConfigurationSource {
     StoreConfigurationSource { file in
       try DurableFile(folder.appending(path: file)).read(maxBytes: maxBytes)
@@ -36,6 +36,6 @@ public struct StoreConfigurationSource: Sendable {
     return try DurableFile(folder.appending(path: file)).read(maxBytes: maxBytes)
   }
 
-  /// The content of a file; nil if there is none.
+  /// Returns the content of a file; nil if it does not exist.
   package func content(of file: String) throws -> [UInt8]? { try lookUp(file) }
 }

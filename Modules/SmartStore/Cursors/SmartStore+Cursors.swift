@@ -2,18 +2,18 @@ public import SalesforceSDKCommon
 import Synchronization
 
 extension SmartStore {
-  /// The cursors of a process have numbers of their own, whatever store they belong to.
+  /// The last cursor id. Ids are unique in the process, across all stores.
   private static let lastCursorId = Atomic<Int64>(0)
 
   /// Runs a query and returns a cursor on its first page.
   ///
   /// - Parameter whereArgs: One value for each `?` of a smart query.
-  /// - Throws: ``SmartStoreError`` as ``query(using:startingFromPageIndex:whereArgs:)``; then there
-  ///   is no cursor.
+  /// - Throws: ``SmartStoreError`` as ``query(using:startingFromPageIndex:whereArgs:)``; then no
+  ///   cursor is opened.
   public func openCursor(
     using querySpec: QuerySpec, whereArgs: [JSONValue]? = nil
   ) async throws -> StoreCursor {
-    // The total and the page belong to one instant.
+    // The total and the page come from the same snapshot.
     let (total, page) = try await read { reader in
       (
         try reader.count(using: querySpec, whereArgs: whereArgs),
@@ -31,8 +31,8 @@ extension SmartStore {
   ///
   /// - Parameter pageIndex: An index before the first page selects the first page, an index after the last
   ///   page the last one.
-  /// - Throws: ``SmartStoreError`` `invalidCursor` if no cursor of this store has this id, and as
-  ///   the query.
+  /// - Throws: ``SmartStoreError`` `invalidCursor` if no cursor of this store has this id; the
+  ///   errors of the query.
   public func moveCursor(
     _ cursorId: Int64, toPageIndex pageIndex: Int
   ) async throws -> StoreCursor {
@@ -47,10 +47,10 @@ extension SmartStore {
     return StoreCursor(entry, id: cursorId, pageIndex: index, page: page)
   }
 
-  /// The page after the one that `cursor` shows.
+  /// Moves a cursor to the page after its current one.
   ///
-  /// - Throws: ``SmartStoreError`` `cursorAtEnd` on the last page, found out without a query; and as
-  ///   ``moveCursor(_:toPageIndex:)``.
+  /// - Throws: ``SmartStoreError`` `cursorAtEnd` on the last page, without running a query; the
+  ///   errors of ``moveCursor(_:toPageIndex:)``.
   public func moveCursorToNextPage(_ cursor: StoreCursor) async throws -> StoreCursor {
     guard cursor.currentPageIndex + 1 < cursor.totalPages else {
       throw SmartStoreError(
@@ -59,10 +59,10 @@ extension SmartStore {
     return try await moveCursor(cursor.cursorId, toPageIndex: cursor.currentPageIndex + 1)
   }
 
-  /// The page before the one that `cursor` shows.
+  /// Moves a cursor to the page before its current one.
   ///
-  /// - Throws: ``SmartStoreError`` `cursorAtEnd` on the first page, found out without a query; and
-  ///   as ``moveCursor(_:toPageIndex:)``.
+  /// - Throws: ``SmartStoreError`` `cursorAtEnd` on the first page, without running a query; the
+  ///   errors of ``moveCursor(_:toPageIndex:)``.
   public func moveCursorToPreviousPage(_ cursor: StoreCursor) async throws -> StoreCursor {
     guard cursor.currentPageIndex > 0 else {
       throw SmartStoreError(

@@ -1,26 +1,26 @@
 public import SalesforceSDKCommon
 
-/// One page of a query's results, and the position from which to request another.
+/// One page of a query's results, with its position among the pages.
 ///
-/// A cursor keeps the query and the position, not the results: each move reads what is stored at
-/// that time, while the totals stay those of the cursor's creation. Get one from
-/// ``SmartStore/openCursor(using:whereArgs:)`` and close it when done; closing the store closes all
+/// A cursor keeps the query and the position, not the results: each move reads the current content
+/// of the store, while the totals stay those of the cursor's creation. Open one with
+/// ``SmartStore/openCursor(using:whereArgs:)`` and close it after use; closing the store closes all
 /// of its cursors.
 public struct StoreCursor: Sendable, Equatable {
-  /// Unique in this process, for as long as it runs.
+  /// The cursor's id, unique in this process while it runs.
   public let cursorId: Int64
-  /// The page shown, counted from 0.
+  /// The index of the current page, counted from 0.
   public let currentPageIndex: Int
   /// The maximum number of results in a page.
   public let pageSize: Int
   /// The number of results when the cursor was opened.
   public let totalEntries: Int64
-  /// The number of pages of these results; 0 if there were none.
+  /// The number of pages of these results; 0 if there were no results.
   public let totalPages: Int
-  /// The results on this page: entries, or rows as arrays.
+  /// The results on the current page: entries, or rows as arrays.
   public let currentPageOrderedEntries: [JSONValue]
 
-  /// The JSON form that bridges pass on.
+  /// The JSON form that bridges return.
   public var json: JSONValue {
     [
       "cursorId": .integer(cursorId), "currentPageIndex": .integer(Int64(currentPageIndex)),
@@ -33,7 +33,7 @@ public struct StoreCursor: Sendable, Equatable {
 
 /// The open cursors of one store.
 struct CursorTable: Sendable {
-  /// What a cursor keeps.
+  /// The state of an open cursor.
   struct Entry: Sendable {
     let querySpec: QuerySpec
     let whereArgs: [JSONValue]?
@@ -45,7 +45,7 @@ struct CursorTable: Sendable {
       return Int(totalEntries / size + (totalEntries % size == 0 ? 0 : 1))
     }
 
-    /// The page nearest to `index`.
+    /// Returns the index of the page nearest to `index`.
     func clamped(_ index: Int) -> Int { max(0, min(index, totalPages - 1)) }
   }
 
@@ -54,7 +54,7 @@ struct CursorTable: Sendable {
 
   subscript(id: Int64) -> Entry? { entries[id] }
 
-  /// Keeps a cursor; false if the store was closed in the meantime.
+  /// Stores a cursor; returns false if the store was closed in the meantime.
   mutating func insert(_ entry: Entry, id: Int64) -> Bool {
     if !isClosed { entries[id] = entry }
     return !isClosed
@@ -62,7 +62,7 @@ struct CursorTable: Sendable {
 
   mutating func remove(_ id: Int64) { entries[id] = nil }
 
-  /// Closes all cursors, those to come included.
+  /// Closes all cursors, and refuses new ones.
   mutating func close() {
     entries = [:]
     isClosed = true

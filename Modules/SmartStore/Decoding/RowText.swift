@@ -1,12 +1,12 @@
 import SalesforceSDKCommon
 
 extension ResultRow {
-  /// The row as the JSON text that a value is decoded from: that of its only column, or an object
-  /// with a member for each column.
+  /// Returns the JSON text from which a value is decoded: the text of the row's only column, or an
+  /// object with a member for each column.
   func slice(named names: [String]) throws(SmartStoreError) -> JSONSlice {
     if columnCount == 1 {
       let value = try column(0)
-      // An element is null on the empty side of an outer join.
+      // On the empty side of an outer join an entry is null.
       if isElement(0), case .text(let text) = value { return try parse(text) }
       return try parse(SerializedRows.text(of: value, isElement: false))
     }
@@ -23,7 +23,7 @@ extension ResultRow {
 }
 
 extension StoreAccess {
-  /// One page of a query's results, each as the JSON text that a value is decoded from.
+  /// Returns one page of a query's results, each as the JSON text from which a value is decoded.
   func slices(
     _ spec: QuerySpec, pageIndex: Int, whereArgs: [JSONValue]?, method: String = #function
   ) throws(SmartStoreError) -> [JSONSlice] {
@@ -38,7 +38,7 @@ extension StoreAccess {
 }
 
 extension JSONSlice {
-  /// The value as `type`.
+  /// Decodes the value as `type`.
   func decoded<T: Decodable>(
     as type: T.Type, dates: JSONDates
   ) throws(SmartStoreError) -> T {

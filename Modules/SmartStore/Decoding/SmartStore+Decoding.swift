@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 extension SmartStore {
-  /// One page of a query's results as values of your own type.
+  /// Returns one page of a query's results, decoded as a type of the caller.
   ///
   /// ```swift
   /// let open = try await store.query(using: spec, as: Account.self)
@@ -19,7 +19,8 @@ extension SmartStore {
     }
   }
 
-  /// The entries with these ids as values of your own type, each once. Ids without an entry are ignored.
+  /// Returns the entries with these ids, each once, decoded as a type of the caller. Ignores ids
+  /// without an entry.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notDecodable`.
   public func retrieve<T: Decodable & Sendable>(

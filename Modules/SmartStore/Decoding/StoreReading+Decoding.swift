@@ -1,16 +1,18 @@
 public import SalesforceSDKCommon
 
 extension StoreReading where Self: ~Copyable {
-  /// One page of a query's results as values of your own type, decoded directly from the stored text.
+  /// Returns one page of a query's results, decoded as a type of the caller directly from the
+  /// stored text.
   ///
-  /// An entry decodes from its stored text. A row with one value decodes from that value:
-  /// `select count(*) from {accounts}` as `Int`, `select {accounts:_soup} …` as an account. A row with
-  /// several values decodes from an object with a member for each value, named by its select path or, in a
-  /// smart query, by the column's name: `select {accounts:Name} as name, …`.
+  /// An entry is decoded from its stored text. A row with one value is decoded from that value:
+  /// `select count(*) from {accounts}` as `Int`, `select {accounts:_soup} …` as an account. A row
+  /// with several values is decoded from an object with a member for each value. The member's name
+  /// is the select path or, in a smart query, the column's name: `select {accounts:Name} as name,
+  /// …`.
   ///
-  /// - Parameter dates: How dates stand in the text. Default: as Salesforce writes them.
+  /// - Parameter dates: The format of dates in the text. Default: Salesforce's.
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and ``SmartStoreError``
-  ///   `notDecodable` if a result does not fit the type; its cause tells the member.
+  ///   `notDecodable` if a result does not fit the type; its cause names the member.
   public borrowing func query<T: Decodable>(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil, as type: T.Type, dates: JSONDates = .salesforce
@@ -22,7 +24,7 @@ extension StoreReading where Self: ~Copyable {
     return values
   }
 
-  /// The entries with these ids as values of your own type, each once.
+  /// Returns the entries with these ids, each once, decoded as a type of the caller.
   ///
   /// - Throws: As ``retrieve(usingSoupEntryIds:fromSoupNamed:)``, and ``SmartStoreError``
   ///   `notDecodable`.

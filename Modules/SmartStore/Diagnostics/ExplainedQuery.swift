@@ -20,7 +20,7 @@ public struct ExplainedQuery: Sendable, Equatable {
     return .object(members)
   }
 
-  /// Asks for the plan of `sql` on the snapshot that is about to run it.
+  /// Reads the plan of `sql` on the snapshot that is about to run it.
   init(
     _ sql: String, _ bindings: [BoundValue], on access: StoreAccess
   ) throws(SmartStoreError) {
@@ -58,14 +58,14 @@ extension BoundValue {
 }
 
 extension SmartStore {
-  /// Whether the store records the plan of each query before it runs. Off by default, because each query is
-  /// then prepared twice.
+  /// Whether the store records the plan of each query before it runs. Default: false, because each
+  /// query is then prepared twice.
   public var capturesExplainQueryPlan: Bool {
     get { diagnostics.capturesExplainQueryPlan }
     set { diagnostics.capturesExplainQueryPlan = newValue }
   }
 
-  /// The plan of the last query that ran while ``capturesExplainQueryPlan`` was on. Its `args` are the values
-  /// of that query: keep it out of logs.
+  /// The plan of the last query that ran while ``capturesExplainQueryPlan`` was on. Its `args` are
+  /// the query's values: keep it out of logs.
   public var lastExplainQueryPlan: ExplainedQuery? { diagnostics.lastExplainQueryPlan }
 }

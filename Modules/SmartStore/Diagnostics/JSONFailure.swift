@@ -2,7 +2,7 @@ public import Foundation
 import SalesforceAnalytics
 import SalesforceSDKCommon
 
-/// A stored text that is not JSON, or a value that JSON cannot say.
+/// A stored text that is not JSON, or a value that JSON cannot represent.
 struct JSONFailure: Sendable {
   enum Kind {
     case parse, serialization
@@ -24,12 +24,12 @@ struct JSONFailure: Sendable {
 
   let kind: Kind
   let errorMessage: String
-  /// The call that came upon it.
+  /// The call that found it.
   let method: String
-  /// The text itself. It may hold a user's data.
+  /// The text itself. It may contain a user's data.
   let text: [UInt8]?
 
-  /// The number that a failure of this kind is reported with.
+  /// The error code of notifications of this kind.
   private static let errorCode = SmartStoreError.Code.corrupt.number
 
   func event(at time: Int64) -> AnalyticsEvent {
@@ -51,9 +51,9 @@ struct JSONFailure: Sendable {
 }
 
 extension SmartStore {
-  /// Posted after reading a stored entry that is not valid JSON. Its user info holds `errorCode`,
-  /// `errorMessage` and `fromMethod`, and `rawJson` if ``SmartStoreOptions/includesRawJSONInNotifications``
-  /// is on. Never posted for SQL errors.
+  /// Posted after reading a stored entry that is not valid JSON. Its user info contains
+  /// `errorCode`, `errorMessage` and `fromMethod`, and `rawJson` if
+  /// ``SmartStoreOptions/includesRawJSONInNotifications`` is on. Never posted for SQL errors.
   public static let jsonParseErrorNotification = Notification.Name(
     "SFSmartStoreJSONParseErrorNotification")
   /// Posted after an entry was refused because JSON cannot represent it, with the same user info.

@@ -5,8 +5,9 @@ import Synchronization
 
 /// The diagnostics of a store: log records, events, query plans.
 ///
-/// Work inside a transaction only leaves word here. It is delivered after the transaction, from the
-/// task that asked for the work, so that an event store or an observer may use the store again.
+/// Work inside a transaction only queues its reports here. They are delivered after the
+/// transaction, in the task of the caller, so that an event store or an observer may use the store
+/// again.
 final class StoreDiagnostics: Sendable {
   let options: SmartStoreOptions
 
@@ -15,7 +16,7 @@ final class StoreDiagnostics: Sendable {
   private let pending = Mutex<[Report]>([])
   private let hasPending = Atomic(false)
 
-  /// Something to deliver.
+  /// A queued report.
   private enum Report {
     case event(AnalyticsEvent)
     case failure(JSONFailure)
@@ -34,11 +35,11 @@ final class StoreDiagnostics: Sendable {
 
   var lastExplainQueryPlan: ExplainedQuery? { lastPlan.withLock { $0 } }
 
-  /// Takes note of a query that is about to run: its text for the log, its plan if asked for.
+  /// Records a query that is about to run: its text for the log, and its plan if requested.
   func willRun(
     _ sql: String, _ bindings: @autoclosure () -> [BoundValue], on access: StoreAccess
   ) throws(SmartStoreError) {
-    // Below the level that debug builds write; a smart query's text may hold what a user typed.
+    // This level is below that of debug builds: the text of a smart query may contain user input.
     options.logger.verbose(sql)
     guard capturesExplainQueryPlan else { return }
     let plan = try ExplainedQuery(sql, bindings(), on: access)
@@ -47,12 +48,12 @@ final class StoreDiagnostics: Sendable {
 
   // MARK: Reports
 
-  /// Leaves word of events that a committed transaction gave rise to.
+  /// Queues the events of a committed transaction.
   func report(_ events: [AnalyticsEvent]) {
     leave(events.map(Report.event))
   }
 
-  /// Leaves word of a JSON text that could not be read or written.
+  /// Queues the report of a JSON text that could not be read or written.
   func report(_ failure: JSONFailure) {
     leave([.failure(failure)])
   }
@@ -63,7 +64,7 @@ final class StoreDiagnostics: Sendable {
     hasPending.store(true, ordering: .releasing)
   }
 
-  /// Hands on what was left since the last time.
+  /// Delivers the reports that were queued since the last call.
   func deliver() async {
     guard hasPending.load(ordering: .relaxed),
       hasPending.exchange(false, ordering: .acquiring)

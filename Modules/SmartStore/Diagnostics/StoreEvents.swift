@@ -1,9 +1,9 @@
 package import SalesforceAnalytics
 import SalesforceSDKCommon
 
-/// The events of stores and soups. They name neither.
+/// The events of stores and soups. They contain no names of either.
 extension AnalyticsEvent {
-  /// A soup was registered.
+  /// Creates the event of a registered soup.
   static func registerSoup(_ soup: Soup, at time: Int64) -> AnalyticsEvent {
     var features: [JSONValue] = []
     if soup.indexes.contains(where: { $0.type == .json1 }) { features.append("JSON1") }
@@ -14,7 +14,7 @@ extension AnalyticsEvent {
       startTime: time)
   }
 
-  /// A store was opened; its owner has `count` stores.
+  /// Creates the event of an opened store, whose owner has `count` stores.
   static func storeInit(of owner: StoreOwner, count: Int, at time: Int64) -> AnalyticsEvent {
     let (name, key) =
       owner.isGlobal
@@ -26,7 +26,7 @@ extension AnalyticsEvent {
 }
 
 extension EventStore {
-  /// The event store for what happens in the stores of an owner.
+  /// Returns the event store for the events in an owner's stores.
   package func scoped(to owner: StoreOwner) -> any EventStore {
     guard case .user(let organization, let user, let community) = owner else { return self }
     return scoped(

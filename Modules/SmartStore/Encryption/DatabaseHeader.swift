@@ -1,24 +1,25 @@
-/// What the first bytes of a file say it is.
+/// The kind and properties of a file by its first bytes.
 struct DatabaseHeader {
   enum Kind: Sendable {
     /// A database whose pages are encrypted.
     case store
-    /// A SQLite database as any program reads it.
+    /// A plain SQLite database, which any program can read.
     case plaintext
-    /// No SQLite database at all.
+    /// Not a SQLite database.
     case foreign
   }
 
   let kind: Kind
-  /// Whether its pages keep room for tags. A plaintext database may too, if it was a store's.
+  /// Whether its pages have space for tags. This also applies to a plaintext database that was a
+  /// store's.
   let hasRoom: Bool
-  /// Whether the database keeps a write-ahead log (WAL) already.
+  /// Whether the database is in WAL mode.
   let hasLog: Bool
-  /// The generation of the WAL that the first page was written in; 0 for a plaintext database, and for a
-  /// store from before there were anchors.
+  /// The generation of the WAL in the first page; 0 for a plaintext database, and for a store of an
+  /// earlier version without anchors.
   let generation: UInt64
 
-  /// Judges the first 100 bytes of a file as stored.
+  /// Parses the first 100 bytes of a file in their stored form.
   init(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= PageFormat.headerSize else {
       kind = .foreign
@@ -45,7 +46,7 @@ struct DatabaseHeader {
       of: generation.bigEndian, toByteOffset: PageFormat.generationOffset, as: UInt64.self)
   }
 
-  /// Takes the generation of the WAL out of a header, in place: SQLite knows nothing of it.
+  /// Removes the generation of the WAL from a header, in place, because SQLite does not know it.
   static func takeGeneration(at header: UnsafeMutableRawPointer) -> UInt64 {
     let number = header.loadUnaligned(
       fromByteOffset: PageFormat.generationOffset, as: UInt64.self)
@@ -53,7 +54,7 @@ struct DatabaseHeader {
     return UInt64(bigEndian: number)
   }
 
-  /// Turns a header as SQLite writes it into the stored form of an encrypted one, in place.
+  /// Converts a header of SQLite to its stored form in an encrypted store, in place.
   static func hide(at header: UnsafeMutableRawPointer) {
     if PageFormat.hidesMagic {
       set(PageFormat.storeMagic, at: header)
@@ -62,7 +63,7 @@ struct DatabaseHeader {
     }
   }
 
-  /// Turns a stored header back into what SQLite wrote, in place. Others stay as they are.
+  /// Converts a stored header back to SQLite's, in place. Leaves other headers unchanged.
   static func restore(at header: UnsafeMutableRawPointer) {
     let bytes = UnsafeRawBufferPointer(start: header, count: PageFormat.headerSize)
     if holds(PageFormat.storeMagic, bytes, at: 0) {

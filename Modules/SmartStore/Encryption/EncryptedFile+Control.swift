@@ -1,7 +1,7 @@
 import Foundation
 import GRDBSQLite
 
-/// File controls: what SQLite and pragmas ask of an open file.
+/// File controls: requests of SQLite and pragmas on an open file.
 extension EncryptedFile.State {
   func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     switch operation {
@@ -23,9 +23,9 @@ extension EncryptedFile.State {
     return control(base, operation, argument)
   }
 
-  /// Refuses a pragma that would take away what keeps pages encrypted; nil for every other one.
+  /// Refuses a pragma that would disable the encryption of pages; nil for any other pragma.
   ///
-  /// `argument` is an array of C strings: place for an error text, name, value or null.
+  /// `argument` is an array of C strings: space for an error text, name, value or null.
   private func refusePragma(_ argument: UnsafeMutableRawPointer?) -> Int32? {
     guard let strings = argument?.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self),
       let name = strings[1], let value = strings[2]
@@ -42,7 +42,7 @@ extension EncryptedFile.State {
     return SQLITE_ERROR
   }
 
-  /// Pragmas that may only be set to what they are.
+  /// Pragmas that may only be set to their present value.
   private static let fixedPragmas: [String: Set<String>] = [
     "journal_mode": ["wal"],
     "page_size": ["4096"],

@@ -1,9 +1,10 @@
 import Foundation
 import GRDBSQLite
 
-/// The database file: whole pages, and two looks at the readable header.
+/// The database file: whole pages, and two reads of the plaintext header.
 extension EncryptedFile.State {
-  /// Reads page, header (100 bytes) or change counter (16 bytes at 24); refuses everything else.
+  /// Reads a page, the header (100 bytes) or the change counter (16 bytes at 24); refuses any other
+  /// read.
   func readDatabase(_ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
     guard let read = methods.xRead else { return SQLITE_IOERR }
     switch (count, offset) {
@@ -19,7 +20,7 @@ extension EncryptedFile.State {
       if let ahead = connection.readAhead, ahead.take(number, into: buffer) { return SQLITE_OK }
       let encryptor = connection.encryptor
       let code = read(base, encryptor.pageBytes, Int32(count), offset)
-      // SQLite takes a short read for a page of zeros. A store has no such pages.
+      // SQLite reads a short read as a page of zeros. A store has no such pages.
       if code == StoreIOError.shortRead { return connection.store.didMeetDamage() }
       guard code == SQLITE_OK else { return code }
       return encryptor.decrypt(number: number, into: buffer) != nil
@@ -29,7 +30,7 @@ extension EncryptedFile.State {
     }
   }
 
-  /// Writes a page, as it was encrypted in the WAL if a checkpoint copies it from there.
+  /// Writes a page. If a checkpoint copies it from the WAL, writes it as it is encrypted there.
   func writeDatabase(_ buffer: UnsafeRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
     guard count == PageFormat.pageSize, let write = methods.xWrite,
       let number = PageFormat.pageNumber(atOffset: offset)
@@ -50,7 +51,7 @@ extension EncryptedFile.State {
     return code
   }
 
-  /// The size of the file below in bytes; nil if the system does not say.
+  /// Returns the size of the underlying file in bytes; nil if it cannot be read.
   func size() -> Int64? {
     var size: sqlite3_int64 = 0
     guard methods.xFileSize?(base, &size) == SQLITE_OK else { return nil }
@@ -59,8 +60,8 @@ extension EncryptedFile.State {
 }
 
 extension EncryptedConnection {
-  /// True if the encryptor's buffer still holds page `number` as the WAL has it, and `plaintext` is
-  /// what it opens to.
+  /// Whether the encryptor's buffer still contains page `number` as it is encrypted in the WAL, and
+  /// `plaintext` is its plaintext.
   fileprivate func holdsEncrypted(_ number: UInt32, plaintext: UnsafeRawPointer) -> Bool {
     guard let copied, copied.number == number else { return false }
     self.copied = nil

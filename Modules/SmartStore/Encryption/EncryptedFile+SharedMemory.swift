@@ -3,20 +3,21 @@ import GRDBSQLite
 /// The locks on the index of the WAL, which connections of all processes share.
 ///
 /// SQLite up to 3.51.2 can lose committed transactions when one connection restarts the WAL while
-/// another has just begun a checkpoint: the checkpoint still believes that the WAL is as long as it
-/// was, and marks as many frames of the new one as copied (sqlite.org/wal.html#walresetbug). So a log
-/// is restarted only under the lock of checkpoints. If another connection holds that lock, the VFS reports
-/// the readers' locks as taken, as with an active reader, and SQLite appends to the WAL instead.
+/// another has just begun a checkpoint: the checkpoint still uses the former length of the WAL, and
+/// marks that number of frames of the new one as copied (sqlite.org/wal.html#walresetbug). So a log
+/// is restarted only with the lock of checkpoints held. If another connection has that lock, the
+/// VFS reports the readers' locks as taken, as with an active reader, and SQLite appends to the WAL
+/// instead.
 extension EncryptedFile.State {
-  /// Slots of the locks, as SQLite's file format has them.
+  /// The slots of the locks in SQLite's file format.
   private enum Slot {
     static let checkpoint: Int32 = 1
-    /// The first reader of the WAL. Taken together with those behind it to restart the WAL, and
-    /// never so for anything else.
+    /// The first reader of the WAL. SQLite takes this slot together with the following ones only to
+    /// restart the WAL.
     static let firstReader: Int32 = 4
   }
 
-  /// Takes or gives back locks.
+  /// Takes or releases locks.
   func lockIndex(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
     guard let lock = methods.xShmLock else { return SQLITE_IOERR }
     let isRestart = offset == Slot.firstReader && count > 1

@@ -3,19 +3,19 @@ import GRDBSQLite
 
 /// A database or log file that SQLite has open through ``EncryptedVFS``.
 ///
-/// SQLite allocates its memory: this header, then the file of the VFS below.
+/// SQLite allocates its memory: this header, then the file of the underlying VFS.
 struct EncryptedFile {
-  /// What SQLite looks at.
+  /// The part that SQLite reads.
   private var file: sqlite3_file
   /// Retained while the file is open.
   private var state: Unmanaged<State>?
 
-  /// Rounded up so that the file below starts aligned.
+  /// The size of the header, rounded up so that the underlying file starts aligned.
   static let headerSize = (MemoryLayout<EncryptedFile>.size + 15) & ~15
 
   enum Kind { case database, log }
 
-  /// The part that Swift manages.
+  /// The state of an open file, managed by Swift.
   final class State {
     let kind: Kind
     let base: UnsafeMutablePointer<sqlite3_file>
@@ -27,12 +27,12 @@ struct EncryptedFile {
       self.connection = connection
     }
 
-    /// The methods of the file below.
+    /// The methods of the underlying file.
     @inline(__always)
     var methods: sqlite3_io_methods { base.pointee.pMethods.pointee }
   }
 
-  /// The state of a file that this VFS opened.
+  /// Returns the state of a file that this VFS opened.
   @inline(__always)
   static func state(_ file: UnsafeMutablePointer<sqlite3_file>?) -> State? {
     guard let file, file.pointee.pMethods == UnsafePointer(EncryptedFileMethods.table) else {
@@ -42,7 +42,7 @@ struct EncryptedFile {
       .pointee.state?.takeUnretainedValue()
   }
 
-  /// Opens `name` in `base`, as a page store if it is a database, as its log if it is a log.
+  /// Opens `name` in `base`: a database as a page store, a log as its log.
   static func open(
     _ name: UnsafePointer<CChar>, in base: UnsafeMutablePointer<sqlite3_vfs>,
     file: UnsafeMutablePointer<sqlite3_file>, flags: Int32, outFlags: UnsafeMutablePointer<Int32>?
@@ -61,14 +61,14 @@ struct EncryptedFile {
       kind = .log
       connection = database.connection
     } else {
-      // A temporary file or a journal would hold pages in plaintext.
+      // A temporary file or a journal would contain pages in plaintext.
       return SQLITE_CANTOPEN
     }
 
     let memory = UnsafeMutableRawPointer(file)
     let below = (memory + headerSize).assumingMemoryBound(to: sqlite3_file.self)
     below.pointee.pMethods = nil
-    // A database is created by `StoreDatabase` alone, never because a file is missing.
+    // Only `StoreDatabase` creates a database; it is never created because a file is missing.
     let baseFlags = kind == .database ? flags & ~SQLITE_OPEN_CREATE : flags
     guard let open = base.pointee.xOpen else { return SQLITE_CANTOPEN }
     var code = open(base, name, below, baseFlags, outFlags)
@@ -84,7 +84,7 @@ struct EncryptedFile {
     return SQLITE_OK
   }
 
-  /// Closes the file below and gives the state back.
+  /// Closes the underlying file and releases the state.
   static func close(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
     guard let file, let state = state(file) else { return SQLITE_OK }
     let code = state.methods.xClose?(state.base) ?? SQLITE_OK
@@ -94,12 +94,13 @@ struct EncryptedFile {
     return code
   }
 
-  /// Looks whether the file below is the database of a store, and whether writes reach it whole.
+  /// Checks whether the underlying file is the database of a store, and whether writes are not
+  /// torn.
   ///
-  /// The file is looked at here and never elsewhere: closing another descriptor of a database file
-  /// drops the process's locks on it.
+  /// The file is read only here, because closing another descriptor of a database file releases the
+  /// process's locks on it.
   private static func check(_ state: State, path: UnsafePointer<CChar>) -> Int32 {
-    // Without it SQLite splits its writes to the log where no page ends.
+    // Otherwise SQLite splits its writes to the log inside pages.
     let characteristics = state.methods.xDeviceCharacteristics?(state.base) ?? 0
     guard characteristics & SQLITE_IOCAP_POWERSAFE_OVERWRITE != 0 else { return SQLITE_CANTOPEN }
     var header = [UInt8](repeating: 0, count: PageFormat.headerSize)
@@ -107,52 +108,52 @@ struct EncryptedFile {
       state.methods.xRead?(state.base, bytes.baseAddress, Int32(bytes.count), 0) ?? SQLITE_IOERR
     }
     guard code == SQLITE_OK || code == StoreIOError.shortRead else { return code }
-    // A file without a whole header is none of a store.
+    // A file without a whole header is not a store's.
     if code != SQLITE_OK { header = [] }
     let found = header.withUnsafeBytes { DatabaseHeader($0) }
     let store = state.connection.store
     store.didOpen(path: String(cString: path), header: found)
     guard found.kind == .store else { return SQLITE_NOTADB }
     if let size = state.size() { store.didReachDatabase(bytes: size) }
-    // Before a WAL is made, or read.
+    // Before a WAL is created or read.
     return store.binding?.admits(databaseGeneration: found.generation) == false
       ? SQLITE_CANTOPEN : SQLITE_OK
   }
 }
 
-/// What the database file and the WAL of one connection share. SQLite calls it under the
-/// connection's mutex.
+/// The shared state of the database file and the WAL of one connection. SQLite calls it with the
+/// connection's mutex held.
 final class EncryptedConnection {
   let store: EncryptedStore
   let encryptor: PageEncryptor
-  /// Whether this connection has the lock of checkpoints for a checkpoint or to recover the WAL.
+  /// Whether this connection has the lock of checkpoints, for a checkpoint or to recover the WAL.
   var holdsCheckpointLock = false
-  /// Set while SQLite copies pages from the WAL to the database.
+  /// Whether SQLite is copying pages from the WAL to the database.
   var isCheckpointing = false
-  /// A checkpoint began and has not written to the database yet.
+  /// Whether a checkpoint has begun and not yet written to the database.
   var beginsCheckpoint = false
-  /// The generation that the first page names, if it was written to the database since the last sync.
+  /// The generation in the first page, if that was written to the database since the last sync.
   var writtenGeneration: UInt64?
-  /// The page that a checkpoint read last: its number, and its plaintext to compare with.
+  /// The page that a checkpoint read last: its number, and its plaintext for comparison.
   var copied: (number: UInt32, plaintext: Data)?
-  /// The frame whose header was written last: its page usually follows.
+  /// The frame whose header was written last. Usually its page is written next.
   var lastFrame: Frame?
-  /// The first frame whose page SQLite replaced within its transaction: it corrects the checksums of all
-  /// frames from there on when it commits. Nil if there is none.
+  /// The first frame whose page SQLite replaced within its transaction; nil if there is none. When
+  /// it commits, SQLite corrects the checksums of all frames from this one on.
   var replacedFrame: Int?
-  /// Pages that were decrypted before they are requested, while a transaction walks through tables.
+  /// Pages that were decrypted in advance, while a transaction walks through tables.
   var readAhead: ReadAhead?
-  /// Frames that wait to be written together.
+  /// Frames that are buffered to be written together.
   var frames = WALFrames()
-  /// Set while SQLite reads whole frames, to recover the WAL or to correct checksums: the headers
-  /// that it then writes have no page behind them.
+  /// Whether SQLite is reading whole frames, to recover the WAL or to correct checksums. The
+  /// headers that it then writes are not followed by pages.
   var readsFrames = false
 
-  /// What the header of a frame tells.
+  /// The content of a frame's header.
   struct Frame {
     let offset: Int64
     let number: UInt32
-    /// The transaction that the frame ends; nil if it ends none.
+    /// The transaction that the frame ends; nil if it does not end one.
     let commit: WALAnchor.Commit?
   }
 

@@ -1,12 +1,12 @@
 import GRDBSQLite
 
-/// The calls of SQLite on an open file: pages, frames and headers are handled here, the rest goes to
-/// the file below as it is.
+/// SQLite's calls on an open file. Pages, frames and headers are handled here; other calls are
+/// forwarded to the underlying file.
 enum EncryptedFileMethods {
-  /// Version 2: shared memory for the WAL's index, but no memory mapping of the database, which
-  /// would hand out encrypted pages.
+  /// The table of methods, of version 2: shared memory for the WAL's index, but no memory mapping
+  /// of the database, which would return encrypted pages.
   nonisolated(unsafe) static let table: UnsafeMutablePointer<sqlite3_io_methods> = {
-    // Written once, here; SQLite only reads it.
+    // Written only here; SQLite only reads it.
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: sqlite3_io_methods())
     methods.pointee.iVersion = 2
@@ -99,7 +99,8 @@ private func installFileMethods(_ methods: UnsafeMutablePointer<sqlite3_io_metho
     else {
       return 0
     }
-    // Other promises of the file below, such as atomic writes, invite shapes that are not pages.
+    // Other capabilities of the underlying file, such as atomic writes, would lead to writes that
+    // are not pages.
     return get(state.base) & SQLITE_IOCAP_POWERSAFE_OVERWRITE
   }
 }

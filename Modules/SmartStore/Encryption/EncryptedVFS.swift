@@ -1,28 +1,29 @@
 import Foundation
 import GRDBSQLite
 
-/// A SQLite file system that encrypts every page on its way to disk and opens it on its way back.
+/// A SQLite file system that encrypts every page when it is written and decrypts it when it is
+/// read.
 ///
-/// It is opened by name (`file:...?vfs=NAME&ffkey=TOKEN`) and fails closed: without a token of an
-/// open store, for a temporary file, a rollback journal or an attached database, opening fails, and
-/// a read or write of a shape that no page, frame or header has is refused. So nothing reaches the
-/// disk through it in plaintext.
+/// It is opened by name (`file:...?vfs=NAME&ffkey=TOKEN`). Opening fails without a token of an open
+/// store, and for a temporary file, a rollback journal or an attached database. A read or write
+/// whose size and offset are not those of a page, frame or header is refused. So nothing is written
+/// to the disk through it in plaintext.
 ///
-/// `@unchecked Sendable` because its parts are constant after `init`, and SQLite's own VFS, to which
-/// it passes every call on, may be called from any thread.
+/// `@unchecked Sendable` because its properties are constant after `init`, and SQLite's own VFS, to
+/// which it forwards every call, may be called from any thread.
 package final class EncryptedVFS: @unchecked Sendable {
-  /// Unique in the process, so that no other VFS has it.
+  /// The VFS's name, unique in the process.
   package let name: String
   let base: UnsafeMutablePointer<sqlite3_vfs>
   private let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
 
-  /// Over the system's default VFS; nil if SQLite has none.
+  /// The VFS over the system's default VFS; nil if SQLite has none.
   package static let standard: EncryptedVFS? = EncryptedVFS(over: nil)
 
-  /// Registers a VFS over the one named `base`, or over the default one. SQLite keeps it for the
-  /// life of the process.
+  /// Registers a VFS over the one named `base`, or over the default one. SQLite keeps it as long as
+  /// the process runs.
   ///
-  /// - Returns: nil if there is no such VFS, or SQLite refuses the registration.
+  /// - Returns: Nil if the VFS `base` does not exist, or SQLite refuses the registration.
   package init?(over baseName: String?) {
     guard let base = sqlite3_vfs_find(baseName) else { return nil }
     self.base = base
@@ -37,18 +38,18 @@ package final class EncryptedVFS: @unchecked Sendable {
     guard sqlite3_vfs_register(vfs, 0) == SQLITE_OK else { return nil }
   }
 
-  /// The VFS that SQLite passes to its methods.
+  /// Returns the VFS that SQLite passes to its methods.
   static func from(_ vfs: UnsafeMutablePointer<sqlite3_vfs>?) -> EncryptedVFS? {
     guard let data = vfs?.pointee.pAppData else { return nil }
     return Unmanaged<EncryptedVFS>.fromOpaque(data).takeUnretainedValue()
   }
 
-  /// The URI under which a connection opens the database at `path` through this VFS.
+  /// Returns the URI with which a connection opens the database at `path` through this VFS.
   func uri(path: String, token: String) -> String {
     "file:\(Self.escaped(path))?vfs=\(name)&ffkey=\(token)"
   }
 
-  /// A path as it stands in a database's URI.
+  /// Returns a path in the form for a database's URI.
   static func escaped(_ path: String) -> String {
     // SQLite ends the path at these characters and reads the percent sign as an escape.
     let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%;"))
@@ -118,13 +119,14 @@ private func installMethods(_ vfs: UnsafeMutablePointer<sqlite3_vfs>) {
   }
 }
 
-/// Extended result codes that the C macros do not reach Swift with.
+/// Extended result codes whose C macros Swift does not import.
 enum StoreIOError {
   static let read = SQLITE_IOERR | (1 << 8)
   static let shortRead = SQLITE_IOERR | (2 << 8)
   static let write = SQLITE_IOERR | (3 << 8)
   static let truncate = SQLITE_IOERR | (6 << 8)
   static let delete = SQLITE_IOERR | (10 << 8)
-  /// A page whose tag does not fit: SQLite's own code for a page whose checksum is wrong.
+  /// The code for a page with a wrong tag, which is SQLite's own code for a page with a wrong
+  /// checksum.
   static let damagedPage = SQLITE_IOERR | (32 << 8)
 }

@@ -6,8 +6,8 @@
   import Musl
 #endif
 
-/// Random nonces, fetched from the system 4 KiB at a time, since a system call per page costs a
-/// tenth of what encrypting the page does. Each is wiped when it was handed out.
+/// A pool of random nonces, read from the system 4 KiB at a time, because a system call per page
+/// costs a tenth of encrypting the page. Each nonce is erased once it is used.
 struct NoncePool: ~Copyable {
   private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
   private var next = 4096
@@ -17,7 +17,7 @@ struct NoncePool: ~Copyable {
     bytes.deallocate()
   }
 
-  /// Writes a fresh nonce to `target`; false if the system gives no random bytes.
+  /// Writes a fresh nonce to `target`; returns false if the system returns no random bytes.
   mutating func take(into target: UnsafeMutableRawPointer) -> Bool {
     if next + PageFormat.nonceSize > bytes.count {
       guard fillWithRandomBytes(bytes) else { return false }
@@ -32,13 +32,13 @@ struct NoncePool: ~Copyable {
   }
 }
 
-/// Fills `buffer` from the system's generator; false if it cannot be read.
+/// Fills `buffer` from the system's generator; returns false if it cannot be read.
 private func fillWithRandomBytes(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
   #if canImport(Darwin)
     arc4random_buf(buffer.baseAddress, buffer.count)
     return true
   #else
-    // `getrandom` does not reach Swift; `SystemRandomNumberGenerator` calls it for every 8 bytes.
+    // Swift does not import `getrandom`; `SystemRandomNumberGenerator` calls it for every 8 bytes.
     let device = open("/dev/urandom", O_RDONLY | O_CLOEXEC)
     guard device >= 0 else { return false }
     defer { close(device) }

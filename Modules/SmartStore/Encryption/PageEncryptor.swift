@@ -1,31 +1,33 @@
 import Crypto
 import Foundation
 
-/// Encrypts and opens the pages of one database connection, in a buffer of its own.
+/// An encryptor of the pages of one database connection, with its own buffer.
 ///
-/// An encrypted page is bound to its store, its number and its key's epoch, and to nothing of the place
-/// where it lies: SQLite rewrites frames of the WAL in place and fixes their headers afterwards, and
-/// a checkpoint moves pages from the WAL to the database as they are.
+/// An encrypted page is bound to its store, its number and its key's epoch, but not to its
+/// location: SQLite rewrites frames of the WAL in place and corrects their headers afterwards, and
+/// a checkpoint copies pages from the WAL to the database unchanged.
 final class PageEncryptor {
   private let keys: StoreKeys
   private let cipher: any StoreCipher
   private let binding: WALBinding?
   private let generation: UInt64
   private var nonces = NoncePool()
-  /// The generation that the first page named when it was opened last; 0 before.
+  /// The generation in the first page when it was last decrypted; 0 before.
   private(set) var openedGeneration: UInt64 = 0
-  /// The generation that the first page names since it was encrypted last; 0 before.
+  /// The generation in the first page when it was last encrypted; 0 before.
   private(set) var sealedGeneration: UInt64 = 0
-  /// A frame of the WAL: its header, then a page. Pages of the database file use the same place.
+  /// The buffer for a frame of the WAL, a header and a page. Pages of the database file use the
+  /// same memory.
   private let frame = UnsafeMutableRawBufferPointer.allocate(
     byteCount: PageFormat.frameSize, alignment: 16)
-  /// What is authenticated with a page: a fixed part and, for page 1, its first 100 bytes.
+  /// The buffer for the associated data of a page: a fixed part and, for page 1, its first 100
+  /// bytes.
   private let header = UnsafeMutableRawBufferPointer.allocate(
     byteCount: headerFixedSize + PageFormat.headerSize, alignment: 16)
 
   /// - Parameters:
-  ///   - binding: Counts the pages that are encrypted, and knows the generation of the WAL that the first page
-  ///     names then.
+  ///   - binding: The binding of the WAL. It counts the encrypted pages, and has the generation
+  ///     that the first page gets.
   ///   - generation: That generation, for a copy.
   init(
     keys: StoreKeys, cipher: any StoreCipher, binding: WALBinding? = nil, generation: UInt64 = 0
@@ -55,21 +57,22 @@ final class PageEncryptor {
   /// The encrypted page in the buffer, to read into or to write from.
   var pageBytes: UnsafeMutableRawPointer { frameBytes + PageFormat.frameHeaderSize }
 
-  /// The keys of the epoch that the page in `pageBytes` names, or nil if this store never had it.
+  /// The keys of the epoch in the page in `pageBytes`, or nil if this store does not have the
+  /// epoch.
   var pageEpoch: StoreKeys.Epoch? {
     let place = pageBytes + PageFormat.pageSize - PageFormat.epochSize
     return keys.epoch(UInt32(bigEndian: place.loadUnaligned(as: UInt32.self)))
   }
 
-  /// Encrypts `plaintext` as page `number` into `pageBytes`; false if that is not possible.
+  /// Encrypts `plaintext` as page `number` into `pageBytes`; returns false on failure.
   func encrypt(_ plaintext: UnsafeRawPointer, number: UInt32) -> Bool {
     encrypt(plaintext, number: number, to: pageBytes)
   }
 
-  /// Encrypts `plaintext` as page `number` to `page`; false if that is not possible.
+  /// Encrypts `plaintext` as page `number` to `page`; returns false on failure.
   ///
-  /// The last 32 bytes of `plaintext` must be zero, as they are in every page that was opened here:
-  /// SQLite's checksum in the WAL covers them, and only zeros can be given back.
+  /// The last 32 bytes of `plaintext` must be zero, as in every decrypted page: SQLite's checksum
+  /// in the WAL includes them, and decryption can restore only zeros.
   func encrypt(
     _ plaintext: UnsafeRawPointer, number: UInt32, to page: UnsafeMutableRawPointer
   ) -> Bool {
@@ -104,10 +107,10 @@ final class PageEncryptor {
     return true
   }
 
-  /// Opens page `number` in `pageBytes` into `plaintext`; false if it is not that page of this
-  /// store, or was changed.
+  /// Decrypts page `number` in `pageBytes` into `plaintext`.
   ///
-  /// - Returns: The plaintext after the clear bytes, which `plaintext` holds too, or nil.
+  /// - Returns: The plaintext after the clear bytes, which `plaintext` contains too; nil if the
+  ///   page was changed, or is not this page of this store.
   func decrypt(number: UInt32, into plaintext: UnsafeMutableRawPointer) -> Data? {
     let page = pageBytes
     let nonce = page + PageFormat.usableSize + PageFormat.tagSize
@@ -119,7 +122,7 @@ final class PageEncryptor {
       page.copyMemory(from: plaintext, byteCount: clear)
     }
     let bound = authenticated(page, number: number, epoch: epoch.number, clear: clear)
-    // The nonce goes before the ciphertext, where the frame's header or page 1's lay.
+    // The nonce is placed before the ciphertext, over the frame's header or that of page 1.
     let sealed = page + clear - PageFormat.nonceSize
     sealed.copyMemory(from: nonce, byteCount: PageFormat.nonceSize)
     let count =
@@ -141,11 +144,11 @@ final class PageEncryptor {
     return opened
   }
 
-  /// How many bytes of page `number` stay readable.
+  /// Returns the number of bytes of page `number` that are not encrypted.
   @inline(__always)
   private func clearSize(_ number: UInt32) -> Int { number == 1 ? PageFormat.headerSize : 0 }
 
-  /// The bytes that are authenticated with page `number`, whose clear bytes lie in `page`.
+  /// Returns the associated data of page `number`, whose clear bytes are in `page`.
   private func authenticated(
     _ page: UnsafeRawPointer, number: UInt32, epoch: UInt32, clear: Int
   ) -> UnsafeRawBufferPointer {
@@ -158,8 +161,8 @@ final class PageEncryptor {
     return UnsafeRawBufferPointer(rebasing: header[..<(Self.headerFixedSize + clear)])
   }
 
-  /// A page 1 from a database without reserved bytes, a plain one's backup say, would destroy the
-  /// store: its pages hold data where tags belong.
+  /// Whether this is a page 1 with reserved bytes. A page 1 without them, such as one of a plain
+  /// database's backup, would destroy the store, because its pages have data in place of the tags.
   private func isStorePage1(_ page: UnsafeRawPointer) -> Bool {
     let bytes = UnsafeRawBufferPointer(start: page, count: PageFormat.headerSize)
     let header = DatabaseHeader(bytes)

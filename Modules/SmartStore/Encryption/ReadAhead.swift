@@ -2,28 +2,30 @@ import Dispatch
 import GRDB
 import GRDBSQLite
 
-/// Opens the pages that a walk through the database comes to next, on a thread other than the one that walks.
+/// A read-ahead that decrypts the next pages of a walk through the database on a second thread.
 ///
-/// An index is built by a walk through its whole table, and a table that is larger than the page cache is
-/// read again for each of them. Opening a page takes longer than SQLite needs to look through it, while
-/// a second processor has nothing to do.
+/// Building an index walks through its whole table, and a table that is larger than the page cache
+/// is read again for each index. Decrypting a page takes longer than SQLite needs to process it,
+/// while a second processor is idle.
 ///
-/// It lives for one transaction. In that, SQLite asks the file only for pages that have no newer version in
-/// the WAL, and no connection writes those: whenever such a page is read, it is the same. All others that were
+/// A read-ahead exists for one transaction. Within it, SQLite reads from the file only pages that
+/// have no newer version in the WAL, and no connection writes those, so they do not change. SQLite
+/// never requests any other page that was decrypted here.
 /// opened here are never asked for.
 final class ReadAhead {
-  /// How many pages in a row, with small gaps, make a walk.
+  /// The number of consecutive pages, with small gaps, that count as a walk.
   private static let leastRun = 16
   private static let greatestGap: UInt32 = 4
 
-  /// How many windows are opened ahead: enough that neither thread waits when the other is held up.
+  /// The number of windows that are decrypted ahead, enough that neither thread waits if the other
+  /// is delayed.
   private static let windowCount = 8
 
   private let opener: PageOpener
-  /// A ring of windows in a row, and the one that is being looked through.
+  /// A ring of consecutive windows, and the current one.
   private let windows: [PageWindow]
   private var current = 0
-  /// The page behind the last window; 0 while nothing is read ahead.
+  /// The page after the last window; 0 while nothing is read ahead.
   private var end: UInt32 = 0
   /// The page that was requested last.
   private var last: UInt32 = 0
@@ -34,13 +36,14 @@ final class ReadAhead {
     windows = (0..<Self.windowCount).map { _ in PageWindow() }
   }
 
-  /// Copies page `number` to `buffer` if it was opened before; false if it must be read.
+  /// Copies page `number` to `buffer` if it was decrypted already; returns false if it must be
+  /// read.
   func take(_ number: UInt32, into buffer: UnsafeMutableRawPointer) -> Bool {
     let isNext = number > last && number - last <= Self.greatestGap
     last = number
     if number >= windows[current].first, number < end {
       var distance = Int(number - windows[current].first) / PageWindow.size
-      // The page of a branch lies far from those of its leaves: it is no reason to leave those.
+      // An inner page of the tree is far from its leaves, but the walk continues with the leaves.
       while isNext, distance > 0 {
         fill(windows[current])
         current = (current + 1) % windows.count
@@ -57,20 +60,20 @@ final class ReadAhead {
     return false
   }
 
-  /// Has the pages behind the last window opened in another one.
+  /// Decrypts the pages after the last window into another window.
   private func fill(_ window: PageWindow) {
     window.fill(from: end, opener)
     end = window.end
   }
 
-  /// Waits until nothing is read any more.
+  /// Waits until no read is running.
   fileprivate func finish() { opener.queue.sync {} }
 }
 
-/// Reads and opens pages on a queue of its own.
+/// A queue that reads and decrypts pages.
 ///
-/// `@unchecked Sendable` because only work on the queue uses its memory, and SQLite's files can be read by
-/// several threads: each read names its place.
+/// `@unchecked Sendable` because only work on the queue uses its memory, and several threads can
+/// read SQLite's files: each read has its own offset.
 private final class PageOpener: @unchecked Sendable {
   let queue = DispatchQueue(label: "SmartStore.readAhead")
   private let file: EncryptedFile.State
@@ -86,9 +89,10 @@ private final class PageOpener: @unchecked Sendable {
 
   deinit { sealed.deallocate() }
 
-  /// Opens the pages from `first` on into `plaintext`, as many as it has room for.
+  /// Decrypts the pages from `first` on into `plaintext`, up to its size.
   ///
-  /// - Returns: Which of them could be opened: the others are behind the file's end, or in the WAL alone.
+  /// - Returns: Whether each page could be decrypted. The others are after the file's end, or only
+  ///   in the WAL.
   func open(from first: UInt32, into plaintext: UnsafeMutableRawBufferPointer) -> [Bool] {
     guard let read = file.methods.xRead, let source = sealed.baseAddress,
       let target = plaintext.baseAddress
@@ -104,11 +108,12 @@ private final class PageOpener: @unchecked Sendable {
   }
 }
 
-/// Some opened pages in a row.
+/// A range of consecutive decrypted pages.
 ///
-/// `@unchecked Sendable` because what is filled on a queue is looked at after that was waited for.
+/// `@unchecked Sendable` because memory that is filled on a queue is read only after waiting for
+/// the queue.
 private final class PageWindow: @unchecked Sendable {
-  /// How many pages are read at once: 256 KiB.
+  /// The number of pages that are read at once: 256 KiB.
   static let size = 64
 
   private let plaintext = UnsafeMutableRawBufferPointer.allocate(
@@ -120,10 +125,10 @@ private final class PageWindow: @unchecked Sendable {
 
   deinit { plaintext.deallocate() }
 
-  /// The page behind the last one.
+  /// The page after the last one.
   var end: UInt32 { first + UInt32(Self.size) }
 
-  /// Has the pages from `first` on opened.
+  /// Starts decrypting the pages from `first` on.
   func fill(from first: UInt32, _ opener: PageOpener) {
     self.first = first
     opener.queue.async(group: filling) {
@@ -131,7 +136,7 @@ private final class PageWindow: @unchecked Sendable {
     }
   }
 
-  /// Copies a page that the window contains; false if it could not be opened.
+  /// Copies a page of the window; returns false if it could not be decrypted.
   func copy(_ number: UInt32, to buffer: UnsafeMutableRawPointer) -> Bool {
     filling.wait()
     let index = Int(number - first)
@@ -145,8 +150,8 @@ private final class PageWindow: @unchecked Sendable {
 }
 
 extension Database {
-  /// Runs `work`, one transaction that walks through whole tables, with their pages read ahead. A plaintext
-  /// store has none to open.
+  /// Runs `work`, one transaction that walks through whole tables, and reads their pages ahead. A
+  /// plaintext store has none to decrypt.
   func readingAhead<T>(_ work: () throws -> T) rethrows -> T {
     guard let file = StoreConnection.sealedFile(of: self) else { return try work() }
     let readAhead = ReadAhead(file)

@@ -1,16 +1,16 @@
 package import Crypto
 package import Foundation
 
-/// An authenticated cipher for the pages of a store: the one seam where another engine fits in.
+/// An authenticated cipher for the pages of a store, which another engine can replace.
 ///
-/// It sees bytes alone. What a page is, which key it has and what is authenticated with it is
-/// decided by `PageEncryptor`, so that every engine keeps the same file format. Each call comes from
-/// one database connection at a time, but connections call at the same time.
+/// It receives only bytes. `PageEncryptor` decides the layout of a page, its key and its associated
+/// data, so that every engine keeps the same file format. One database connection makes one call at
+/// a time, but several connections call concurrently.
 package protocol StoreCipher: Sendable {
   /// The algorithm and the library that provides it, for `cipherProviderVersion`.
   var provider: String { get }
 
-  /// Encrypts `plaintext` and writes the ciphertext, followed by its 16 byte tag, to `sealed`.
+  /// Encrypts `plaintext` and writes the ciphertext, followed by its tag of 16 bytes, to `sealed`.
   ///
   /// - Throws: Any error; the page is then not written.
   func encrypt(
@@ -18,10 +18,10 @@ package protocol StoreCipher: Sendable {
     authenticating header: UnsafeRawBufferPointer, to sealed: UnsafeMutableRawBufferPointer
   ) throws
 
-  /// Returns the plaintext of `sealed`, which holds a 12 byte nonce, the ciphertext and its 16 byte
-  /// tag in one piece.
+  /// Returns the plaintext of `sealed`, which contains a nonce of 12 bytes, the ciphertext and its
+  /// tag of 16 bytes, contiguously.
   ///
-  /// - Throws: Any error if the tag does not fit the bytes, the key and `header`.
+  /// - Throws: Any error if the tag does not match the bytes, the key and `header`.
   func decrypt(
     _ sealed: UnsafeRawBufferPointer, using key: SymmetricKey,
     authenticating header: UnsafeRawBufferPointer
@@ -47,7 +47,7 @@ package struct AESGCMCipher: StoreCipher {
     let box = try AES.GCM.seal(
       plaintext, using: key, nonce: AES.GCM.Nonce(data: nonce), authenticating: header)
     guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
-    // `combined` is the box's own storage; `ciphertext` and `tag` would be slices to build first.
+    // `combined` is the box's own storage; `ciphertext` and `tag` would create slices.
     combined.withUnsafeBytes { bytes in
       sealed.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[PageFormat.nonceSize...]))
     }
@@ -58,7 +58,7 @@ package struct AESGCMCipher: StoreCipher {
     authenticating header: UnsafeRawBufferPointer
   ) throws -> Data {
     guard let start = sealed.baseAddress else { throw CryptoKitError.incorrectParameterSize }
-    // A box over the caller's bytes saves a copy of the page; it does not outlive this call.
+    // A box over the caller's bytes saves a copy of the page; it is not used after this call.
     let bytes = Data(
       bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: sealed.count,
       deallocator: .none)

@@ -1,25 +1,26 @@
 import SalesforceSDKCommon
 
-/// Writes the text of an entry as it is stored: as it came, with some members set or removed.
+/// A writer of the stored text of entries: the given text, with some members set or removed.
 ///
-/// Made once for a batch. The usual record has none of these members; then its bytes are copied and
-/// the members appended, and nothing is parsed.
+/// One splicer is created for a batch. Most records have none of these members; their bytes are
+/// copied and the members appended, without parsing.
 struct EntrySplicer {
   private let setting: [(key: String, value: JSONValue)]
   private let removing: [String]
   /// `,"key":value` for each member to set.
   private let tail: [UInt8]
-  /// Keys that must not stand in the text twice.
+  /// The keys that must not occur twice in the text.
   private let keys: [String]
-  /// Whether every key begins with an underscore, so that a text without `"_` holds none of them.
+  /// Whether every key begins with an underscore, so that a text without `"_` contains none of
+  /// them.
   private let keysBeginWithUnderscore: Bool
 
-  /// Prepares to set and remove members besides the two that the store itself writes.
+  /// Prepares to set and remove members in addition to the two that the store itself writes.
   init(
     setting: [(key: String, value: JSONValue)], removing: [String]
   ) throws(SmartStoreError) {
     let own = [SmartStore.soupEntryId, SmartStore.lastModifiedDate]
-    // Of two values for one key the last counts, and the store's own members are its own.
+    // Of two values for one key the last counts; callers cannot set the store's own members.
     var unique: [(key: String, value: JSONValue)] = []
     for member in setting where !own.contains(member.key) {
       unique.removeAll { MemberKey.isSame($0.key, member.key) }
@@ -36,7 +37,7 @@ struct EntrySplicer {
         tail += try JSONValue.string(member.key).serialized()
         tail.append(UInt8(ascii: ":"))
         let value = try member.value.serialized()
-        // Most are scalars, which have no depth to check. The element itself is a level, too.
+        // Most values are scalars, which have no depth to check. The entry itself is one level.
         if member.value.array != nil || member.value.object != nil {
           _ = try JSONSlice(
             parsing: value, limits: JSONLimits(maxDepth: JSONLimits.written.maxDepth - 1))
@@ -52,7 +53,7 @@ struct EntrySplicer {
     self.keysBeginWithUnderscore = keys.allSatisfy { $0.utf8.first == UInt8(ascii: "_") }
   }
 
-  /// Appends the text of `element` as it is stored to `buffer`.
+  /// Appends the stored text of `element` to `buffer`.
   ///
   /// - Parameter mayHoldUnderscoreKey: The result of ``mayHoldUnderscoreKey(_:)-(JSONSlice)``.
   func splice(
@@ -63,7 +64,7 @@ struct EntrySplicer {
       try rebuild(element, entryId: entryId, lastModified: lastModified, into: &buffer)
       return
     }
-    // Without its closing brace.
+    // The text without its closing brace.
     buffer.append(contentsOf: element.utf8.dropLast())
     let isEmpty = element.count == 0
     let start = buffer.count
@@ -73,7 +74,7 @@ struct EntrySplicer {
     buffer.append(contentsOf: #","_soupLastModifiedDate":"#.utf8)
     append(lastModified, to: &buffer)
     buffer.append(UInt8(ascii: "}"))
-    // `{` and blanks stand before: the first member has no comma.
+    // The text before is `{` and whitespace: the first member has no comma.
     if isEmpty { buffer[start] = UInt8(ascii: " ") }
   }
 
@@ -87,7 +88,7 @@ struct EntrySplicer {
     element.utf8.withUnsafeBytes { mayHoldUnderscoreKey($0) }
   }
 
-  /// Whether some string in the text begins with an underscore, or with an escape that may be one.
+  /// Whether a string in the text begins with an underscore, or with an escape that may be one.
   static func mayHoldUnderscoreKey(_ text: UnsafeRawBufferPointer) -> Bool {
     let quote = UInt8(ascii: "\"")
     let underscore = UInt8(ascii: "_")
@@ -96,8 +97,8 @@ struct EntrySplicer {
     let underscores = SIMD16<UInt8>(repeating: underscore)
     let backslashes = SIMD16<UInt8>(repeating: backslash)
     var position = 0
-    // Every byte of every element is looked at here: sixteen at a time, each next to the following one,
-    // take a fifth of the time.
+    // This loop reads every byte of every entry. Comparing sixteen bytes at a time, each with its
+    // successor, takes a fifth of the time.
     while position &+ 16 < text.count {
       let bytes = text.loadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
       let next = text.loadUnaligned(fromByteOffset: position &+ 1, as: SIMD16<UInt8>.self)
@@ -113,7 +114,7 @@ struct EntrySplicer {
     return false
   }
 
-  /// The way for entries that hold one of the members, such as those read from a store before.
+  /// Writes entries that contain one of the members, such as those read from a store earlier.
   private func rebuild(
     _ element: JSONSlice, entryId: Int64, lastModified: Int64, into buffer: inout [UInt8]
   ) throws(SmartStoreError) {

@@ -1,27 +1,27 @@
 import SalesforceSDKCommon
 
-/// Writes entries of one soup inside one transaction.
+/// A writer of entries of one soup inside one transaction.
 ///
-/// Made once for a batch, so that what is the same for all its entries is done once: the prepared
-/// statements, the members to set, where each index takes its value from. An entry's text goes
-/// from the given bytes into SQLite with one copy and no parsing.
+/// One writer is created for a batch, so that work which is the same for all entries is done once:
+/// preparing the statements and the members to set, and finding the source of each index's value.
+/// An entry's text is copied once, from the given bytes into SQLite, and is not parsed.
 struct EntryWriter: ~Copyable {
   /// An entry that is ready to be written.
   private struct StagedRow {
     let element: JSONSlice
     let entryId: Int64
     let lastModified: Int64
-    /// Where its text stands in the buffer.
+    /// The range of its text in the buffer.
     let text: Range<Int>
   }
 
-  /// The most text that comes to be put together for one statement of several rows, in bytes.
+  /// The maximum size of the texts that one statement of several rows inserts, in bytes.
   private static let mostTextForRows = 256 << 10
 
   private let access: StoreAccess
   private let soup: Soup
   private let splicer: EntrySplicer
-  /// Whether the writer's caller leaves it to the entries whether they have local changes.
+  /// Whether the writer sets the flag of local changes according to the entries' other flags.
   private let completesFlags: Bool
   private let sources: [PathSource]
   private let insertStatement: StoreStatement
@@ -31,10 +31,14 @@ struct EntryWriter: ~Copyable {
   /// The rows that are written next, and the texts of all of them.
   private var staged: [StagedRow] = []
   private var buffer: [UInt8] = []
+  /// An opening bracket and the texts of all written rows, with a comma after each; nil if the caller does not
+  /// need them.
+  private(set) var written: [UInt8]?
 
+  /// - Parameter keepsTexts: Whether ``written`` receives the texts, in the order of the calls.
   init(
     _ soup: Soup, setting: [(key: String, value: JSONValue)] = [], removing: [String] = [],
-    externalIdPath: String? = nil, on access: StoreAccess
+    externalIdPath: String? = nil, keepsTexts: Bool = false, on access: StoreAccess
   ) throws(SmartStoreError) {
     let completesFlags = !setting.contains { $0.key == LocalFlags.local }
     let setting = completesFlags ? LocalFlags.completed(setting) : setting
@@ -52,6 +56,7 @@ struct EntryWriter: ~Copyable {
     let insertStatement = try StoreStatement(access.database, soup.insertStatement)
     let updateStatement = try StoreStatement(access.database, soup.updateStatement)
 
+    written = keepsTexts ? [UInt8(ascii: "[")] : nil
     self.access = access
     self.soup = soup
     self.splicer = splicer
@@ -63,19 +68,22 @@ struct EntryWriter: ~Copyable {
     self.updateStatement = updateStatement
   }
 
-  /// Inserts or updates in order, by the external id or, without one, by the entry id that an entry
-  /// names.
+  /// Inserts or updates in order, by the external id or, without one, by the entry id in the entry.
   ///
   /// - Returns: The entry ids, in the order of `elements`.
   mutating func upsert(_ elements: [JSONSlice]) throws(SmartStoreError) -> [Int64] {
     var ids: [Int64] = []
     ids.reserveCapacity(elements.count)
+    if let count = written?.count {
+      // The texts, and the members that the store sets: growing by doubling would need three times as much.
+      written?.reserveCapacity(elements.reduce(count) { $0 + $1.utf8.count + 80 })
+    }
     guard externalId == nil else {
-      // A look-up must find the elements before it: each is written at once.
+      // A look-up must find the preceding entries, so each is written at once.
       for element in elements { ids.append(try upsert(element)) }
       return ids
     }
-    // From here to the element that is looked at, all are new and wait to be written together.
+    // The entries from `start` to the current one are new and are written together.
     var start = elements.startIndex
     for (position, element) in elements.enumerated() {
       guard let known = try entryId(in: element) else { continue }
@@ -100,7 +108,7 @@ struct EntryWriter: ~Copyable {
 
   /// Inserts in order under new ids, and ignores the ids in the entries.
   ///
-  /// SQLite takes less time for a row of a statement that inserts several (Docs/Benchmarks.md).
+  /// SQLite needs less time per row in a statement that inserts several (Docs/Benchmarks.md).
   mutating func insert(_ elements: ArraySlice<JSONSlice>) throws(SmartStoreError) -> [Int64] {
     var ids: [Int64] = []
     ids.reserveCapacity(elements.count)
@@ -127,21 +135,23 @@ struct EntryWriter: ~Copyable {
     let id = try access.takeEntryId(of: soup)
     try stage(element, entryId: id)
     _ = try run(insertStatement)
+    keepTexts()
     if let fullText { try writeFullText(with: fullText.insertStatement) }
     return id
   }
 
-  /// Replaces the entry with this id; false if there is none.
+  /// Replaces the entry with this id; returns false if it does not exist.
   mutating func update(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) -> Bool {
     clearStage()
     try stage(element, entryId: entryId)
     guard try run(updateStatement) else { return false }
-    // Replaces the full-text row, or makes one that is missing.
+    keepTexts()
+    // Replaces the full-text row, or creates a missing one.
     if let fullText { try writeFullText(with: fullText.replaceStatement) }
     return true
   }
 
-  /// The entry written last, as it is stored.
+  /// Returns the entry that was written last, as it is stored.
   func lastElement() throws(SmartStoreError) -> JSONSlice {
     do throws(JSONError) {
       return try JSONSlice(parsing: buffer, limits: .stored)
@@ -153,7 +163,7 @@ struct EntryWriter: ~Copyable {
 
   // MARK: Parts
 
-  /// Replaces the entry with this id, or inserts under a new one if there is none.
+  /// Replaces the entry with this id, or inserts it under a new id if it does not exist.
   private mutating func upsert(
     _ element: JSONSlice, entryId known: Int64?
   ) throws(SmartStoreError) -> Int64 {
@@ -161,14 +171,23 @@ struct EntryWriter: ~Copyable {
     return try insert(element)
   }
 
-  /// Inserts as many entries as the statement takes.
+  /// Inserts as many entries as the statement has rows.
   private mutating func insert(
     _ elements: ArraySlice<JSONSlice>, with statement: borrowing StoreStatement
   ) throws(SmartStoreError) -> [Int64] {
     clearStage()
     for element in elements { try stage(element, entryId: try access.takeEntryId(of: soup)) }
     _ = try run(statement)
+    keepTexts()
     return staged.map(\.entryId)
+  }
+
+  private mutating func keepTexts() {
+    guard written != nil else { return }
+    for row in staged {
+      written?.append(contentsOf: buffer[row.text])
+      written?.append(UInt8(ascii: ","))
+    }
   }
 
   private mutating func clearStage() {
@@ -176,10 +195,10 @@ struct EntryWriter: ~Copyable {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Makes an entry ready to be written, behind those that are.
+  /// Stages an entry after those that are staged already.
   private mutating func stage(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) {
     try checkObject(element)
-    // SQLite looks for a member by the bytes of its name.
+    // SQLite finds a member by the bytes of its name.
     var element = element.normalizingNames() ?? element
     let now = access.now()
     let start = buffer.count
@@ -199,7 +218,7 @@ struct EntryWriter: ~Copyable {
         element: element, entryId: entryId, lastModified: now, text: start..<buffer.count))
   }
 
-  /// Runs a statement with the staged rows, and writes their texts elsewhere if they are kept there.
+  /// Runs a statement with the staged rows, and writes external texts to their files.
   ///
   /// - Returns: False if there was no row to change.
   private func run(_ statement: borrowing StoreStatement) throws(SmartStoreError) -> Bool {
@@ -238,7 +257,7 @@ struct EntryWriter: ~Copyable {
   private func bind(
     column: Int, of row: StagedRow, to statement: borrowing StoreStatement, at parameter: Int
   ) {
-    // A whole column is not copied: each has four objects to count.
+    // The whole column is not copied, because that would retain four objects.
     let type = soup.columns[column].type
     switch sources[column] {
     case .element:
@@ -249,7 +268,7 @@ struct EntryWriter: ~Copyable {
     }
   }
 
-  /// Writes the full-text row of the one entry that is staged.
+  /// Writes the full-text row of the one staged entry.
   private func writeFullText(
     with statement: borrowing StoreStatement
   ) throws(SmartStoreError) {
@@ -268,7 +287,7 @@ struct EntryWriter: ~Copyable {
     }
   }
 
-  /// The id that an entry names: an integer, an integral double or a decimal string.
+  /// Reads the entry id in an entry: an integer, an integral double or a decimal string.
   private func entryId(in element: JSONSlice) throws(SmartStoreError) -> Int64? {
     guard let id = element[SmartStore.soupEntryId], !id.isNull else { return nil }
     if let number = id.int64 ?? id.string.flatMap({ Int64($0) }) { return number }

@@ -1,6 +1,7 @@
 import SalesforceSDKCommon
 
-/// Finds the entry that has an entry's external id, by the index of its path.
+/// A look-up of the stored entry with the same external id as a given entry, by the index of the
+/// path.
 final class ExternalIdLookup {
   private let soup: Soup
   private let path: JSONPath
@@ -18,8 +19,8 @@ final class ExternalIdLookup {
     self.path = JSONPath(path)
     type = index.type
     source = try PathSource(self.path, setting: setting, removing: removing)
-    // A json1 path has no stored value: SQLite reads the new value as it would read an old one, so
-    // that both are compared in the same form.
+    // A json1 path has no stored value: SQLite reads the new value in the same way as a stored one,
+    // so that both are compared in the same form.
     let condition =
       type == .json1
       ? "json_extract(?1, '$[0]') AND (?2 IS NULL OR 1\(soup.exactText("?2", at: path)))" : "?1"
@@ -28,7 +29,8 @@ final class ExternalIdLookup {
     statement = try StoreStatement(access.database, sql, cached: sql.isCacheableStatement)
   }
 
-  /// The id of the one entry with the external id of `element`; nil if there is none.
+  /// Returns the id of the only entry with the external id of `element`; nil if there is no such
+  /// entry.
   ///
   /// - Throws: ``SmartStoreError`` `externalIdMissing`, `ambiguousMatch`.
   func entryId(
@@ -73,7 +75,7 @@ final class ExternalIdLookup {
     return id
   }
 
-  /// The JSON text of a value that SQLite reads as it is, on a path that it follows.
+  /// Returns the JSON text of a value that SQLite reads unchanged, on a path that it follows.
   private func readableText(of value: JSONProjection) -> String? {
     guard case .value(let slice) = value, SQLitePath(path.text) == .names else { return nil }
     switch slice.kind {
@@ -85,7 +87,7 @@ final class ExternalIdLookup {
 }
 
 extension SmartStoreError {
-  /// More than one entry has the value of an external id or look-up.
+  /// The error for several entries with the value of an external id or look-up.
   static func ambiguousMatch(
     _ value: String, path: String, fileID: String = #fileID, line: Int = #line
   ) -> SmartStoreError {
@@ -97,7 +99,7 @@ extension SmartStoreError {
         + "unique entry!", fileID: fileID, line: line)
   }
 
-  /// The path of an external id or look-up has no index.
+  /// The error for an external id or look-up whose path has no index.
   static func notIndexed(
     _ path: String, _ soup: Soup, fileID: String = #fileID, line: Int = #line
   ) -> SmartStoreError {
@@ -109,7 +111,7 @@ extension SmartStoreError {
 }
 
 extension JSONProjection {
-  /// The value for a message.
+  /// The value as it is shown in a message.
   fileprivate var shown: String {
     if case .value(let slice) = self, let text = slice.string { return text }
     return compactText ?? ""

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 
 extension StoreStatement {
-  /// Binds what a path leads to in the form in which an index of `type` keeps it.
+  /// Binds the value at a path in the form that an index of `type` stores.
   @inline(__always)
   func bind(_ projection: JSONProjection, as type: SoupIndexType, at position: Int) {
     switch projection {
@@ -41,8 +41,8 @@ extension StoreStatement {
     if let text { bind(text, at: position) } else { bindNull(at: position) }
   }
 
-  /// Binds a number without its fraction, saturated to 64 bits; a Boolean as 1 or 0, so that a
-  /// Boolean key finds it; null for anything else.
+  /// Binds a number without its fraction, clamped to 64 bits; a Boolean as 1 or 0, so that a
+  /// Boolean key finds it; any other value as null.
   private func bindInteger(_ slice: JSONSlice, at position: Int) {
     if let value = slice.clampedInt64 {
       bind(value, at: position)
@@ -65,7 +65,7 @@ extension StoreStatement {
 }
 
 extension JSONProjection {
-  /// Whether an index of `type` keeps nothing of this value, so that no look-up could find it.
+  /// Whether an index of `type` stores nothing for this value, so that no look-up could find it.
   func isEmpty(as type: SoupIndexType) -> Bool {
     switch self {
     case .missing: return true
@@ -80,13 +80,13 @@ extension JSONProjection {
   }
 }
 
-/// Where the value of a path comes from when an entry is written.
+/// The source of the value of a path when an entry is written.
 enum PathSource: Sendable {
-  /// The entry as it was given.
+  /// The given entry.
   case element
   /// A member that is set for the whole batch.
   case constant(JSONProjection)
-  /// The store's own members.
+  /// The members that the store sets.
   case entryId, lastModified
 
   init(

@@ -1,12 +1,12 @@
 import GRDB
 package import SalesforceSDKCommon
 
-/// The members by which an entry says that the server does not have all of it.
+/// The members that mark an entry's local changes, which the server does not have.
 ///
-/// Any of them makes an entry unsynced. The store writes ``local`` with each of the others, since that
-/// is the one member that soups index.
+/// Any of them makes an entry unsynced. The store writes ``local`` with each of the others, because
+/// soups index only ``local``.
 package enum LocalFlags {
-  /// True while the entry differs from the server's record, whatever the reason.
+  /// True while the entry differs from the server's record, for any reason.
   package static let local = "__local__"
   /// True for a record that was created locally.
   package static let created = "__locally_created__"
@@ -26,17 +26,17 @@ package enum LocalFlags {
     }
   }
 
-  /// Whether an entry has any of the flags.
+  /// Whether any of the flags is set in an entry.
   static func isUnsynced(_ entry: JSONSlice) -> Bool { isTrue(entry[local]) || isChanged(entry) }
 
-  /// Whether an entry has the flag of a change without ``local``.
+  /// Whether the flag of a change is set in an entry, but not ``local``.
   static func lacksLocal(_ entry: JSONSlice) -> Bool { !isTrue(entry[local]) && isChanged(entry) }
 
   private static func isChanged(_ entry: JSONSlice) -> Bool {
     isTrue(entry[created]) || isTrue(entry[updated]) || isTrue(entry[deleted])
   }
 
-  /// Members to set, with ``local`` if one of them is another flag that is true.
+  /// Returns the members to set, with ``local`` if another flag among them is true.
   static func completed(
     _ setting: [(key: String, value: JSONValue)]
   ) -> [(key: String, value: JSONValue)] {
@@ -47,7 +47,7 @@ package enum LocalFlags {
     return setting + [(key: local, value: true)]
   }
 
-  /// The entry with ``local`` set.
+  /// Returns the entry with ``local`` set.
   ///
   /// - Throws: ``SmartStoreError`` `invalidEntry`.
   static func settingLocal(of entry: JSONSlice) throws(SmartStoreError) -> JSONSlice {
@@ -63,12 +63,12 @@ package enum LocalFlags {
 }
 
 extension SmartStore {
-  /// The number in the database's `user_version` of stores whose entries have ``LocalFlags/local`` with
-  /// every other flag. Earlier versions of the store wrote entries as they came.
+  /// The database's `user_version` of stores in which ``LocalFlags/local`` is set whenever another
+  /// flag is. Earlier versions of the store wrote entries unchanged.
   private static let versionWithLocalFlags = 1
 
-  /// Sets ``LocalFlags/local`` in the entries that an earlier version stored without it. Done once; a
-  /// store with an unfinished alter waits for its next opening.
+  /// Sets ``LocalFlags/local`` in the entries that an earlier version stored without it. This
+  /// happens once; in a store with an unfinished alter, at its next opening.
   func completeFlags(_ database: Database) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard version < Self.versionWithLocalFlags else { return }
@@ -82,8 +82,8 @@ extension SmartStore {
 }
 
 extension StoreAccess {
-  /// Sets ``LocalFlags/local`` in the entries of a soup that have another flag alone. An entry that
-  /// cannot be read stays as it is.
+  /// Sets ``LocalFlags/local`` in the entries of a soup in which only another flag is set. An entry
+  /// that cannot be read stays unchanged.
   fileprivate func completeFlags(of soup: Soup) throws(SmartStoreError) {
     var incomplete: [(id: Int64, entry: JSONSlice)] = []
     do {

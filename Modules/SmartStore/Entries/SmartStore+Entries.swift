@@ -59,7 +59,7 @@ extension SmartStore {
     }
   }
 
-  /// The entries with these ids, each once. Ids without an entry are ignored.
+  /// Returns the entries with these ids, each once. Ignores ids without an entry.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is not JSON.
   public func retrieve(
@@ -68,7 +68,7 @@ extension SmartStore {
     try await read { try $0.retrieve(usingSoupEntryIds: entryIds, fromSoupNamed: soupName) }
   }
 
-  /// Removes the entries with these ids. Ids without an entry are ignored.
+  /// Removes the entries with these ids. Ignores ids without an entry.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public func remove(entryIds: [Int64], forSoupNamed soupName: String) async throws {
@@ -90,7 +90,8 @@ extension SmartStore {
     }
   }
 
-  /// The id of the one entry whose value at `fieldPath` is `fieldValue`; nil if there is none.
+  /// Returns the id of the only entry whose value at `fieldPath` is `fieldValue`; nil if there is
+  /// no such entry.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `ambiguousMatch`.
   public func lookupSoupEntryId(
@@ -102,7 +103,7 @@ extension SmartStore {
     }
   }
 
-  /// The date of a `_soupLastModifiedDate` value.
+  /// Returns the date of a `_soupLastModifiedDate` value.
   public static func date(lastModifiedValue milliseconds: Int64) -> Date {
     Date(timeIntervalSince1970: Double(milliseconds) / 1000)
   }

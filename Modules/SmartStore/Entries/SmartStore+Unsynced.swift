@@ -1,9 +1,9 @@
 import SalesforceSDKCommon
 
 extension SmartStore {
-  /// The number of entries in each soup that the server does not have: those with any of the flags
-  /// `__local__`, `__locally_created__`, `__locally_updated__` and `__locally_deleted__`. Soups without such
-  /// entries are omitted.
+  /// Counts the unsynced entries of each soup: those in which any of the flags `__local__`,
+  /// `__locally_created__`, `__locally_updated__` and `__locally_deleted__` is set. Soups without
+  /// such entries are omitted.
   ///
   /// A soup with an index on `__local__` is counted in that index; in any other soup, every entry is read.
   ///

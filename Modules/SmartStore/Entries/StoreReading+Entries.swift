@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 extension StoreReading where Self: ~Copyable {
-  /// The entries with these ids, each once. Ids without an entry are ignored.
+  /// Returns the entries with these ids, each once. Ignores ids without an entry.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is not JSON.
   public borrowing func retrieve(
@@ -20,8 +20,9 @@ extension StoreReading where Self: ~Copyable {
     return elements
   }
 
-  /// The id of the only entry whose value at `fieldPath` is `fieldValue`, compared in the form that its index
-  /// stores; null finds an entry without a value. Nil if there is none.
+  /// Returns the id of the only entry whose value at `fieldPath` is `fieldValue`, compared in the
+  /// form that its index stores. Null finds an entry without a value. Returns nil if there is no
+  /// such entry.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `ambiguousMatch`.
   public borrowing func lookupSoupEntryId(

@@ -1,16 +1,16 @@
 public import SalesforceSDKCommon
 
 extension StoreTransaction {
-  /// Inserts or updates entries from their JSON text, in order, all or none.
+  /// Inserts or updates entries from their JSON text, in order. On error none is stored.
   ///
-  /// The stored text is that of the slice, byte for byte, with the members of `setting` and the store's own
-  /// (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` taken out. Names that are written
-  /// with escapes which JSON does not require get their plain spelling. Index values are those of the text
-  /// that is stored.
+  /// The stored text is that of the slice, byte for byte, with the members of `setting` and the
+  /// store's own (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` removed.
+  /// Member names with escapes that JSON does not require are rewritten without them. Index values
+  /// are computed from the stored text.
   ///
   /// - Parameters:
-  ///   - externalIdPath: An indexed path whose value tells which entry to update. Without one,
-  ///     `_soupEntryId` does; an id that no entry has is replaced by a new one.
+  ///   - externalIdPath: An indexed path whose value identifies the entry to update. Without a
+  ///     path, `_soupEntryId` identifies it; an id without an entry is replaced by a new one.
   /// - Returns: The entry ids, in the order of `slices`.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `externalIdMissing`,
   ///   `ambiguousMatch`, `invalidEntry`, `entryTooLarge`, `diskFull`, `io`.
@@ -30,7 +30,27 @@ extension StoreTransaction {
     }
   }
 
-  /// Inserts or updates `entries` in order, all or none.
+  /// Inserts or updates entries from their JSON text, as
+  /// ``upsert(slices:setting:removing:soup:externalIdPath:)`` does, without reading them back.
+  ///
+  /// - Returns: A JSON array of the entries as they were written, one for each of `slices`, in their order.
+  package borrowing func upsertReturningEntries(
+    slices: [JSONSlice], soup soupName: String, externalIdPath: String? = nil
+  ) throws(SmartStoreError) -> [UInt8] {
+    let soup = try access.soup(named: soupName)
+    return try access.atomically { () throws(SmartStoreError) in
+      var writer = try EntryWriter(
+        soup, externalIdPath: externalIdPath, keepsTexts: true, on: access)
+      _ = try writer.upsert(slices)
+      access.didChange(soup)
+      var texts = writer.written ?? []
+      if !slices.isEmpty { texts.removeLast() }
+      texts.append(UInt8(ascii: "]"))
+      return texts
+    }
+  }
+
+  /// Inserts or updates `entries` in order. On error none is stored.
   ///
   /// - Parameter externalIdPath: An indexed path, such as `"Id"`. Default: `_soupEntryId`.
   /// - Returns: The entries as stored, in the order given.
@@ -95,7 +115,7 @@ extension StoreTransaction {
     }
   }
 
-  /// Removes the entries with these ids. Ids without an entry are ignored.
+  /// Removes the entries with these ids. Ignores ids without an entry.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public borrowing func remove(
@@ -121,7 +141,7 @@ extension StoreTransaction {
     whereArgs: [JSONValue]? = nil
   ) throws(SmartStoreError) -> Int {
     let soup = try access.soup(named: soupName)
-    // Each soup counts its ids from 1: those of another would nearly always hit.
+    // Each soup counts its ids from 1: the ids of another soup would nearly always match.
     if let asked = querySpec.soupName, !MemberKey.isSame(asked, soupName) {
       throw SmartStoreError(
         .invalidQuerySpec,
@@ -132,7 +152,7 @@ extension StoreTransaction {
     }
   }
 
-  /// Serialises and writes entries; gives them back as stored.
+  /// Serializes and writes entries; returns them as stored.
   private borrowing func write(
     _ entries: [JSONValue], _ soupName: String, _ externalIdPath: String?,
     method: String = #function,
@@ -154,7 +174,7 @@ extension StoreTransaction {
 }
 
 extension JSONValue {
-  /// The JSON text of an entry.
+  /// Converts an entry to its JSON text.
   fileprivate func asEntry(
     reportingTo diagnostics: StoreDiagnostics, method: String
   ) throws(SmartStoreError) -> JSONSlice {

@@ -1,18 +1,18 @@
-/// What one transaction does to the files of externally stored entries, none of it done yet.
+/// The pending changes of one transaction to the files of externally stored entries.
 ///
-/// A value: going back to an earlier one undoes what came after it.
+/// A value: restoring an earlier copy undoes the later changes.
 struct ExternalChanges {
   /// The changes to the files of one soup's table.
   struct Table {
-    /// Whether all files that were there before go.
+    /// Whether all existing files are removed.
     var isCleared = false
-    /// Whether the folder goes as well.
+    /// Whether the folder is removed as well.
     var isRemoved = false
-    /// The staged file that becomes an entry's, or nil for an entry that goes.
+    /// The staged file that replaces an entry's file, or nil for an entry that is removed.
     var elements: [Int64: String?] = [:]
   }
 
-  /// Where a transaction finds the content of an entry.
+  /// The location of an entry's content in a transaction.
   enum Place: Equatable {
     case staged(String)
     case nowhere
@@ -23,27 +23,27 @@ struct ExternalChanges {
 
   var isEmpty: Bool { tables.isEmpty }
 
-  /// The entry's file becomes the staged one.
+  /// Records that the staged file replaces the entry's file.
   mutating func write(_ staged: String, table: String, entryId: Int64) {
     tables[table, default: Table()].elements[entryId] = .some(staged)
   }
 
-  /// The entry's file goes.
+  /// Records that the entry's file is removed.
   mutating func remove(table: String, entryId: Int64) {
     tables[table, default: Table()].elements[entryId] = .some(nil)
   }
 
-  /// The folder is made, if it is not there.
+  /// Records that the folder is created if it does not exist.
   mutating func create(table: String) {
     tables[table, default: Table()].isRemoved = false
   }
 
-  /// All files go, and the folder too if `keepsFolder` is false.
+  /// Records that all files are removed, and the folder too if `keepsFolder` is false.
   mutating func clear(table: String, keepsFolder: Bool) {
     tables[table] = Table(isCleared: true, isRemoved: !keepsFolder)
   }
 
-  /// Where this transaction reads an entry.
+  /// Returns the location from which this transaction reads an entry.
   func place(table: String, entryId: Int64) -> Place {
     guard let changes = tables[table] else { return .unchanged }
     if let change = changes.elements[entryId] { return change.map { .staged($0) } ?? .nowhere }

@@ -1,10 +1,12 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// The entry files of a store whose database changes between plaintext and encrypted (SS-201).
+/// The conversion of a store's entry files when its database changes between plaintext and
+/// encrypted (SS-201).
 ///
-/// The database changes in one step, its entry files cannot. So a converted copy of them is made
-/// in the same folder first; the database, once it was replaced, says which of the two counts.
+/// The database changes in one step, but its entry files cannot. So they are first copied in
+/// converted form within the same folder. After the database is replaced, its form decides which of
+/// the two sets of files is valid.
 struct ExternalConversion {
   private let root: String
 
@@ -16,7 +18,7 @@ struct ExternalConversion {
   private func copy(isSealed: Bool) -> String { root + (isSealed ? ".sealed" : ".opened") }
   private var old: String { root + ".old" }
 
-  /// Whether there are files of a conversion to keep or remove.
+  /// Whether files of a conversion remain, to be kept or removed.
   func isIncomplete() throws(FileFailure) -> Bool {
     for path in [copy(isSealed: true), copy(isSealed: false), old] {
       if try FileTree.exists(path) { return true }
@@ -24,17 +26,17 @@ struct ExternalConversion {
     return false
   }
 
-  /// Makes the converted copy. The store must not be open.
+  /// Creates the converted copy. The store must not be open.
   ///
   /// - Parameters:
-  ///   - source: Opens the files; nil if they are plaintext.
-  ///   - target: Encrypts the copies; nil if they shall be plaintext.
+  ///   - source: Decrypts the files; nil if they are plaintext.
+  ///   - target: Encrypts the copies; nil if they are to be plaintext.
   func prepare(from source: ExternalFileEncryptor?, to target: ExternalFileEncryptor?) throws {
     let copy = copy(isSealed: target != nil)
     try FileTree.remove(copy)
     guard try FileTree.isFolder(root) else { return }
     try DurableFile.makeFolder(copy)
-    // What a crash set aside belongs to the store as much as what is in its place.
+    // Files that were set aside before a crash belong to the store too.
     let replaced = try FileTree.names(in: root + "/.replaced").map { ".replaced/" + $0 }
     for folder in replaced + [""] {
       for table in try FileTree.names(in: "\(root)/\(folder)") where !table.hasPrefix(".") {
@@ -53,12 +55,13 @@ struct ExternalConversion {
     }
   }
 
-  /// Puts the copy that fits the database in the place of the files, if there is one, and removes
-  /// what is left over. Harmless at any time at which the store is not open.
+  /// Replaces the files with the copy that matches the database, if it exists, and removes the
+  /// files that do not match. May be called whenever the store is not open.
   ///
   /// - Parameter isSealed: Whether the database is encrypted now.
-  /// - Throws: ``FileFailure`` with `EINVAL` for a folder that no conversion can have left: one that lacks entry
-  ///   files, or is there although the files have the wanted form already. Nothing is changed then.
+  /// - Throws: ``FileFailure`` with `EINVAL` for a folder that a conversion cannot have left: it
+  ///   lacks entry files, or exists although the files already have the right form. Nothing is
+  ///   changed then.
   func recover(isSealed: Bool) throws(FileFailure) {
     let wanted = copy(isSealed: isSealed)
     let isFinished = try FileTree.isFolder(wanted)
@@ -74,7 +77,8 @@ struct ExternalConversion {
     try FileTree.remove(old)
   }
 
-  /// Refuses a copy that would lose entries: one that was put there, or that was not finished.
+  /// Refuses a copy that would lose entries, because it is unfinished or was not written by a
+  /// conversion.
   private func checkFinished(_ wanted: String, isSealed: Bool) throws(FileFailure) {
     for file in try Self.entryFiles(in: root) {
       guard try Self.isSealed("\(root)/\(file)") != isSealed,
@@ -87,8 +91,8 @@ struct ExternalConversion {
     }
   }
 
-  /// The entry files that count, by their paths in the folder. What a crash set aside does not: after a lost
-  /// power it can come back when its copy is made.
+  /// Returns the valid entry files, by their paths in the folder. Files that were set aside before
+  /// a crash are not included: after a loss of power they can reappear when the copy is created.
   private static func entryFiles(in folder: String) throws(FileFailure) -> [String] {
     var files: [String] = []
     for table in try FileTree.names(in: folder) where !table.hasPrefix(".") {
@@ -100,7 +104,7 @@ struct ExternalConversion {
     return files
   }
 
-  /// Whether an entry file is encrypted; nil if there is none.
+  /// Whether an entry file is encrypted; nil if it does not exist.
   private static func isSealed(_ path: String) throws(FileFailure) -> Bool? {
     try DurableFile(path: path).read(limit: ExternalFileEncryptor.headerSize)
       .map { ExternalFileEncryptor.isSealed($0) }

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Encrypts the files of externally stored entries under the store's data-encryption key.
+/// An encryptor of the files of externally stored entries, with the store's data-encryption key.
 ///
 /// ```
 /// offset  bytes
@@ -12,18 +12,18 @@ import Foundation
 ///      …     16  tag
 /// ```
 ///
-/// Authenticated with it: the first 12 bytes, the store, the table and the entry id. So a file is
-/// accepted in its own place alone.
+/// The associated data are the first 12 bytes, the store, the table and the entry id. So a file is
+/// valid only for its own entry.
 struct ExternalFileEncryptor: Sendable {
   let store: EncryptedStore
 
   private static let magic = Array("FFSTELT\0".utf8)
   static let headerSize = 12
 
-  /// The bytes of no file, or of one that another store, place or time wrote.
+  /// The bytes are not such a file, or are one of another store, entry or key.
   struct Unreadable: Error {}
 
-  /// The file's bytes for a content.
+  /// Encrypts a content to the bytes of a file.
   func encrypt(_ content: [UInt8], table: String, entryId: Int64) throws -> [UInt8] {
     let epoch = store.keys.current
     let header = Self.magic + Self.bytes(of: epoch.number)
@@ -34,7 +34,7 @@ struct ExternalFileEncryptor: Sendable {
     return header + combined
   }
 
-  /// The content of a file.
+  /// Decrypts the content of a file.
   func decrypt(_ file: [UInt8], table: String, entryId: Int64) throws -> [UInt8] {
     let header = Array(file.prefix(Self.headerSize))
     guard let number = Self.epoch(of: header), let epoch = store.keys.epoch(number) else {
@@ -47,10 +47,10 @@ struct ExternalFileEncryptor: Sendable {
         authenticating: authenticated(header, table: table, entryId: entryId)))
   }
 
-  /// Whether a file that begins so is encrypted, with whatever key.
+  /// Whether a file with these first bytes is encrypted, with any key.
   static func isSealed(_ start: [UInt8]) -> Bool { start.starts(with: magic) }
 
-  /// Whether a file that begins so is encrypted under the newest key.
+  /// Whether a file with these first bytes is encrypted with the newest key.
   func isCurrent(_ start: [UInt8]) -> Bool {
     Self.epoch(of: Array(start.prefix(Self.headerSize))) == store.keys.current.number
   }

@@ -1,9 +1,9 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// What happens after a commit that failed, at the next opening, and when the key changes.
+/// Recovery after a failed commit and at the next opening, and re-encryption when the key changes.
 extension ExternalFiles {
-  /// Brings the files of commit `sequence`, which did not happen, back to their places.
+  /// Moves the files of commit `sequence`, which failed, back to their original paths.
   func putBack(_ sequence: Int64) throws(FileFailure) {
     let aside = "\(replacedFolder)/\(sequence)"
     var files: [String: [String]] = [:]
@@ -13,7 +13,7 @@ extension ExternalFiles {
     }
     for table in files.keys { try DurableFile.makeFolder(folder(of: table)) }
     let found = files
-    // Under the lock, as when they were set aside.
+    // With the lock held, as when they were set aside.
     let failure = versions.withLock { versions -> FileFailure? in
       do throws(FileFailure) {
         for (table, names) in found {
@@ -32,12 +32,12 @@ extension ExternalFiles {
     try FileTree.remove(aside)
   }
 
-  /// Takes the files as they are, without recovery.
+  /// Uses the files as they are, without recovery.
   func start(at sequence: Int64) { versions.withLock { $0.start(at: sequence) } }
 
-  /// Recovers the files of a process that ended in the middle of a commit.
+  /// Recovers the files of a process that ended during a commit.
   ///
-  /// - Parameter sequence: The last commit that the database knows.
+  /// - Parameter sequence: The last commit in the database.
   func recover(at sequence: Int64) throws(FileFailure) {
     start(at: sequence)
     guard isInUse else { return }
@@ -49,10 +49,10 @@ extension ExternalFiles {
     try FileTree.remove(stagingFolder)
   }
 
-  /// Removes files that no row belongs to. A file or folder whose name the store does not write stays.
+  /// Removes files without a row. Files and folders with names that the store does not use stay.
   ///
   /// - Parameters:
-  ///   - isExternal: Whether a table's entries are kept in files.
+  ///   - isExternal: Whether a table's entries are stored in files.
   ///   - hasRow: Whether a table has a row with this id.
   func removeStrays(
     isExternal: (String) -> Bool,
@@ -69,8 +69,9 @@ extension ExternalFiles {
     }
   }
 
-  /// Encrypts every file again that is not encrypted with the newest key. Each is replaced as a whole, so
-  /// that a crash leaves files under either key; the older one must stay readable until the end.
+  /// Encrypts every file that is not encrypted with the newest key. Each file is replaced
+  /// atomically, so after a crash some files use the older key, which must stay available until all
+  /// are replaced.
   func reencryptFiles() throws {
     guard let encryptor, isInUse else { return }
     for table in try tables() {

@@ -4,18 +4,18 @@ import Synchronization
 /// The files of externally stored entries of one store (SS-193).
 ///
 /// ```
-/// store_external_soup_blobs/TABLE_n/soupelt_<id>   the element
+/// store_external_soup_blobs/TABLE_n/soupelt_<id>   the entry
 ///                           .staged/               written, not yet committed
 ///                           .replaced/<sequence>/  set aside by a commit
 /// ```
 ///
 /// Files change with the transaction that changes their rows (SS-194). New content is staged while
-/// the transaction runs. Before the database commits, the files it replaces are set aside under the
-/// commit's number and the new ones take their places; the number is in the database and is
-/// committed with the rows. If the commit fails, or the process dies before it, the number in the
-/// database tells at the next opening that the files have to go back.
+/// the transaction runs. Before the database commits, the files to replace are set aside under the
+/// commit's number and the new files replace them; the number is stored in the database and
+/// committed with the rows. If the commit fails, or the process ends before it, the number in the
+/// database shows at the next opening that the files must be restored.
 ///
-/// Only the writer calls what changes files, one transaction after another.
+/// Only the writer calls the functions that change files, one transaction at a time.
 final class ExternalFiles: Sendable {
   /// The folder of all the files.
   let root: String
@@ -23,19 +23,36 @@ final class ExternalFiles: Sendable {
   let versions = Mutex(ExternalVersions())
   private let stagedCount = Atomic<Int>(0)
   private let used = Atomic(false)
+  /// Keeps other processes from writing to the store until it is closed.
+  private let keepOthersOut: @Sendable () throws(SmartStoreError) -> Void
 
   /// - Parameters:
   ///   - database: The path of the database file, `….sqlite`.
   ///   - encryptor: Nil for a plaintext store.
-  init(database: String, encryptor: ExternalFileEncryptor?) {
+  ///   - keepOthersOut: Keeps other processes from writing to the store until it is closed.
+  init(
+    database: String, encryptor: ExternalFileEncryptor?,
+    keepOthersOut: @escaping @Sendable () throws(SmartStoreError) -> Void = {}
+  ) {
+    self.keepOthersOut = keepOthersOut
     let name = database.hasSuffix(".sqlite") ? String(database.dropLast(7)) : database
     root = name + "_external_soup_blobs"
     self.encryptor = encryptor
     used.store((try? FileTree.exists(root)) ?? true, ordering: .relaxed)
   }
 
-  /// Whether the store has, or once had, an externally stored soup.
+  /// Whether the store has, or had, an externally stored soup.
   var isInUse: Bool { used.load(ordering: .relaxed) }
+
+  /// Keeps other processes out before the first of the files: which of them a snapshot sees is known to the process
+  /// alone that writes them.
+  ///
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess` if another one has the store open for writing.
+  func willUse() throws(SmartStoreError) {
+    guard !isInUse else { return }
+    try keepOthersOut()
+    used.store(true, ordering: .relaxed)
+  }
 
   func folder(of table: String) -> String { "\(root)/\(table)" }
   var stagingFolder: String { root + "/.staged" }
@@ -43,7 +60,7 @@ final class ExternalFiles: Sendable {
 
   static func fileName(_ entryId: Int64) -> String { "soupelt_\(entryId)" }
 
-  /// The entry id in the name of a file; nil if it is no entry's.
+  /// Returns the entry id in the name of a file; nil if the file is not an entry's.
   static func entryId(ofFile name: String) -> Int64? {
     guard name.hasPrefix("soupelt_"), let entryId = Int64(name.dropFirst(8)),
       fileName(entryId) == name
@@ -51,13 +68,13 @@ final class ExternalFiles: Sendable {
     return entryId
   }
 
-  /// Whether a store writes files of this name into a table's folder: an entry's file, or what a crash left of
-  /// writing one.
+  /// Whether a store writes files of this name into a table's folder: an entry's file, or the
+  /// remains of one after a crash.
   static func isOwn(file name: String) -> Bool {
     entryId(ofFile: name.hasSuffix(".new") ? String(name.dropLast(4)) : name) != nil
   }
 
-  /// Whether a store gives a folder this name.
+  /// Whether a folder of this name belongs to a store.
   static func isTable(_ name: String) -> Bool {
     guard name.hasPrefix("TABLE_"), let number = Int64(name.dropFirst(6)) else { return false }
     return "TABLE_\(number)" == name
@@ -65,7 +82,7 @@ final class ExternalFiles: Sendable {
 
   // MARK: Reading
 
-  /// Begins a reader, before its snapshot of the database is taken.
+  /// Begins a reader. Must be called before the snapshot of the database is taken.
   func beginReading() -> ExternalSnapshot {
     ExternalSnapshot(self, floor: versions.withLock { $0.beginReading() })
   }
@@ -74,17 +91,17 @@ final class ExternalFiles: Sendable {
     drop(versions.withLock { $0.endReading(since: floor) })
   }
 
-  /// No file of an entry is longer: 1 GiB.
+  /// The maximum size of an entry's file: 1 GiB.
   static let maxBytes = 1 << 30
 
-  /// An entry's text as a snapshot sees it.
+  /// Returns an entry's text in a snapshot.
   ///
   /// - Parameter sequence: The last commit in the snapshot that changed files.
   func read(table: String, entryId: Int64, at sequence: Int64) throws -> [UInt8] {
     var place = path(table: table, entryId: entryId, at: sequence)
     while true {
       let bytes = try DurableFile(path: place).read(maxBytes: Self.maxBytes)
-      // A commit may have set the file aside since.
+      // A commit may have set the file aside in the meantime.
       let now = path(table: table, entryId: entryId, at: sequence)
       if now == place {
         guard let bytes else { throw FileTree.missing(place) }
@@ -94,7 +111,7 @@ final class ExternalFiles: Sendable {
     }
   }
 
-  /// An entry's text as this transaction wrote it.
+  /// Returns an entry's text as this transaction wrote it.
   func readStaged(_ name: String, table: String, entryId: Int64) throws -> [UInt8] {
     let place = "\(stagingFolder)/\(name)"
     guard let bytes = try DurableFile(path: place).read(maxBytes: Self.maxBytes) else {
@@ -113,7 +130,7 @@ final class ExternalFiles: Sendable {
     return "\(folder)/\(Self.fileName(entryId))"
   }
 
-  /// How many files a table has, or all tables have, and their bytes.
+  /// Returns the number of files of a table, or of all tables, and their size in bytes.
   func usage(of table: String? = nil) throws(FileFailure) -> ExternalUsage {
     var usage = ExternalUsage()
     let tables = if let table { [table] } else { try tables() }
@@ -129,12 +146,13 @@ final class ExternalFiles: Sendable {
     return usage
   }
 
-  /// The tables that have a folder.
+  /// Returns the tables that have a folder.
   func tables() throws(FileFailure) -> [String] {
     try FileTree.names(in: root).filter { !$0.hasPrefix(".") }
   }
 
-  /// Refuses folders that are links: what is read, moved or removed through one belongs to another place.
+  /// Refuses folders that are links, because files that are read, moved or removed through one are
+  /// elsewhere.
   ///
   /// - Throws: ``FileFailure`` with `ENOTDIR`.
   func checkFolders() throws(FileFailure) {
@@ -155,7 +173,7 @@ final class ExternalFiles: Sendable {
 
   // MARK: Writing
 
-  /// Writes an entry's text under a temporary name in its folder, on disk when this returns.
+  /// Writes an entry's text under a temporary name in its folder. The file is on disk on return.
   ///
   /// - Returns: The name of the staged file.
   func stage(_ text: [UInt8], table: String, entryId: Int64) throws -> String {
@@ -167,19 +185,20 @@ final class ExternalFiles: Sendable {
     return name
   }
 
-  /// Removes what transactions staged and did not commit.
+  /// Removes the files that were staged and not committed.
   func discardStaged() {
-    // What stays is removed when the store is opened.
+    // Files that cannot be removed are removed when the store is opened.
     try? FileTree.remove(stagingFolder)
   }
 
-  /// Brings the files up to date with `commit`, or leaves both as they were.
+  /// Applies the changes of files together with `commit`. If it fails, files and database stay as
+  /// they were.
   ///
   /// - Parameters:
-  ///   - sequence: The commit's number, one more than the last; the transaction has stored it.
-  ///   - commit: Commits the database. If it throws ``UndecidedCommit``, the files stay where either
-  ///     outcome finds them: this process reads what was set aside, and so does the next opening,
-  ///     unless it finds the commit.
+  ///   - sequence: The commit's number, one more than the last. The transaction has stored it.
+  ///   - commit: Commits the database. If it throws ``UndecidedCommit``, the files stay where they
+  ///     are valid for either outcome: this process reads the files that were set aside, and so
+  ///     does the next opening, unless it finds the commit.
   func commit(
     _ changes: ExternalChanges, sequence: Int64, _ commit: () throws -> Void
   ) throws {
@@ -193,7 +212,7 @@ final class ExternalFiles: Sendable {
     } catch let error as UndecidedCommit {
       throw error
     } catch {
-      // If this fails too, the next transaction or the next opening puts the files back.
+      // If this fails too, the next transaction or the next opening restores the files.
       for path in placed { try? DurableFile(path: path).remove() }
       try? putBack(sequence)
       throw error
@@ -202,7 +221,7 @@ final class ExternalFiles: Sendable {
     discardStaged()
   }
 
-  /// Moves files under the lock, so that a reader finds each in one of two places.
+  /// Moves files with the lock held, so that a reader finds each file in one of its two locations.
   private func publish(
     _ changes: ExternalChanges, sequence: Int64, _ placed: inout [String]
   ) throws(FileFailure) {
@@ -253,7 +272,7 @@ final class ExternalFiles: Sendable {
     if !isRemoved { try DurableFile.makeFolder(folder(of: table)) }
   }
 
-  /// Waits until all moves are on disk, before the database commits to them.
+  /// Waits until all moves are on disk, before the database commits.
   private func sync(_ changes: ExternalChanges, sequence: Int64) throws(FileFailure) {
     let aside = "\(replacedFolder)/\(sequence)"
     for (table, change) in changes.tables {
@@ -263,20 +282,20 @@ final class ExternalFiles: Sendable {
     for folder in [aside, replacedFolder, root] { try DurableFile.syncFolder(folder) }
   }
 
-  /// Removes files that a commit replaced and that no reader needs any longer.
+  /// Removes files that a commit replaced and that no reader needs.
   private func drop(_ sequences: [Int64]) {
-    // What stays is removed when the store is opened.
+    // Files that cannot be removed are removed when the store is opened.
     for sequence in sequences { try? FileTree.remove("\(replacedFolder)/\(sequence)") }
   }
 }
 
-/// The number and the bytes of some entry files.
+/// The number and the total size of some entry files.
 struct ExternalUsage: Sendable {
   var count = 0
   var bytes: UInt64 = 0
 }
 
-/// One reader's hold on the files that its snapshot sees.
+/// A reader's claim to the files of its snapshot.
 final class ExternalSnapshot: Sendable {
   private let files: ExternalFiles
   private let floor: Int64

@@ -1,8 +1,7 @@
-/// Which files of externally stored entries readers of older snapshots still need.
+/// An index of the replaced entry files that readers of older snapshots still need.
 ///
-/// Commits that change files are numbered; the number is in the database, so that a snapshot knows
-/// its own. The files that commit `n` replaced are kept as long as a reader has a snapshot from
-/// before it.
+/// Commits that change files are numbered. The number is in the database, so each snapshot has one.
+/// The files that commit `n` replaced are kept while any reader has a snapshot older than `n`.
 struct ExternalVersions {
   /// The files that one commit replaced.
   struct Replaced {
@@ -15,29 +14,30 @@ struct ExternalVersions {
 
   /// The number of the last commit that changed files.
   private(set) var committed: Int64 = 0
-  /// How many readers began when a commit was the last one.
+  /// The number of readers by the last commit at their beginning.
   private var readers: [Int64: Int] = [:]
-  /// In ascending order.
+  /// The replaced files, in ascending order of their commits.
   private var replaced: [Replaced] = []
 
-  /// Starts over after the store was opened.
+  /// Resets the index after the store was opened.
   mutating func start(at sequence: Int64) { committed = sequence }
 
-  /// A reader begins. Its snapshot, taken afterwards, is not older than the number returned.
+  /// Begins a reader. Its snapshot, taken afterwards, is not older than the returned number.
   mutating func beginReading() -> Int64 {
     readers[committed, default: 0] += 1
     return committed
   }
 
-  /// A reader ends.
+  /// Ends a reader.
   ///
-  /// - Returns: The commits whose replaced files no reader needs any longer.
+  /// - Returns: The commits whose replaced files no reader needs.
   mutating func endReading(since floor: Int64) -> [Int64] {
     if let count = readers[floor] { readers[floor] = count > 1 ? count - 1 : nil }
     return replaced.isEmpty ? [] : takeUnneeded()
   }
 
-  /// The commit that set the file aside which a snapshot sees; nil if it is in its usual place.
+  /// Returns the commit that set aside the file of a snapshot; nil if the file is at its usual
+  /// path.
   func holder(of entryId: Int64, table: String, at snapshot: Int64) -> Int64? {
     replaced.first {
       $0.sequence > snapshot
@@ -45,13 +45,13 @@ struct ExternalVersions {
     }?.sequence
   }
 
-  /// A commit is about to happen and has set files aside.
+  /// Records a commit that has set files aside and is about to run.
   mutating func prepare(_ files: Replaced) { replaced.append(files) }
 
-  /// The commit did not happen, and its files are back.
+  /// Removes a commit that failed and whose files are restored.
   mutating func abandon(_ sequence: Int64) { replaced.removeAll { $0.sequence == sequence } }
 
-  /// The commit happened.
+  /// Records that the commit succeeded.
   ///
   /// - Returns: The commits whose replaced files no reader needs.
   mutating func commit(_ sequence: Int64) -> [Int64] {

@@ -9,12 +9,13 @@ import SalesforceSDKCommon
   import Darwin
 #endif
 
-/// Moves, lists and removes files and folders by path. A symbolic link at the end of a path is never followed: it
-/// may lead to files that are not the store's.
+/// Operations on files and folders by path. A symbolic link at the end of a path is never followed,
+/// because it may lead to files of other programs.
 enum FileTree {
   private enum Kind { case nothing, folder, other }
 
-  /// What is at `path`. What cannot be looked at is not taken for missing.
+  /// Returns the kind of object at `path`. Throws if it cannot be examined, so that it does not
+  /// count as missing.
   private static func kind(of path: String) throws(FileFailure) -> Kind {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -25,7 +26,7 @@ enum FileTree {
     return status.st_mode & S_IFMT == S_IFDIR ? .folder : .other
   }
 
-  /// Whether there is something at `path`, be it a link that leads nowhere.
+  /// Whether there is an object at `path`, including a broken link.
   static func exists(_ path: String) throws(FileFailure) -> Bool {
     try kind(of: path) != .nothing
   }
@@ -44,8 +45,8 @@ enum FileTree {
     }
   }
 
-  /// Gives a file or folder another place, replacing a file that is there. The new name is on disk
-  /// when its folder was synced.
+  /// Moves a file or folder, and replaces an existing file. The new name is on disk once its folder
+  /// is synced.
   ///
   /// - Returns: False if there is nothing at `path`.
   static func move(_ path: String, to place: String) throws(FileFailure) -> Bool {
@@ -55,12 +56,12 @@ enum FileTree {
     throw FileFailure("moved", path, errno: reason)
   }
 
-  /// There is no file where one should be.
+  /// The error for a missing file.
   static func missing(_ path: String) -> FileFailure {
     FileFailure("found", path, errno: ENOENT)
   }
 
-  /// The names in a folder; none if it is missing.
+  /// Returns the names in a folder; an empty array if it does not exist.
   ///
   /// - Throws: ``FileFailure`` also for anything but a folder.
   static func names(in folder: String) throws(FileFailure) -> [String] {
@@ -72,7 +73,8 @@ enum FileTree {
     }
   }
 
-  /// Removes a file or a folder with all that is in it; a missing one is no failure. Of a link, the link alone.
+  /// Removes a file, or a folder with its content. Succeeds if it does not exist. Of a link,
+  /// removes only the link.
   static func remove(_ path: String) throws(FileFailure) {
     guard try exists(path) else { return }
     do {
@@ -82,13 +84,13 @@ enum FileTree {
     }
   }
 
-  /// Removes a file, which need not be there; never a folder.
+  /// Removes a file, never a folder. Succeeds if it does not exist.
   static func removeFile(_ path: String) throws(FileFailure) {
     guard unlink(path) != 0 else { return }
     let reason = errno
     guard reason == ENOENT else { throw FileFailure("removed", path, errno: reason) }
   }
 
-  /// Removes a folder if it is empty; otherwise it stays.
+  /// Removes a folder if it is empty.
   static func removeIfEmpty(_ folder: String) { rmdir(folder) }
 }

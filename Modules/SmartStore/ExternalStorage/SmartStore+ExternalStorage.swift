@@ -1,10 +1,10 @@
 import SalesforceSDKCommon
 
 extension SmartStore {
-  /// Registers a soup with features. A soup that exists already stays as it is.
+  /// Registers a soup with features. If the soup exists, it stays unchanged.
   ///
-  /// A soup with ``SoupSpec/featureExternalStorage`` keeps each entry in a file of its own. It accepts no
-  /// json1 indexes, and Smart SQL cannot read its paths that have no index.
+  /// A soup with ``SoupSpec/featureExternalStorage`` stores each entry in a file of its own. It
+  /// accepts no json1 indexes, and Smart SQL cannot read its paths without an index.
   ///
   /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
   public func registerSoup(
@@ -15,21 +15,22 @@ extension SmartStore {
     }
   }
 
-  /// A soup's name and features.
+  /// Returns a soup's name and features.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public func soupSpec(forSoupNamed soupName: String) async throws -> SoupSpec {
     try await read { try $0.soupSpec(forSoupNamed: soupName) }
   }
 
-  /// The bytes of all entry files of a soup; 0 for a soup without external storage.
+  /// Returns the total size of a soup's entry files in bytes; 0 for a soup without external
+  /// storage.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `io`.
   public func externalFileStorageSize(forSoupNamed soupName: String) async throws -> UInt64 {
     try await externalUsage(ofSoupNamed: soupName).bytes
   }
 
-  /// The number of entry files of a soup; 0 for a soup without external storage.
+  /// Returns the number of entry files of a soup; 0 for a soup without external storage.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `io`.
   public func externalFilesCount(forSoupNamed soupName: String) async throws -> Int {
@@ -43,7 +44,7 @@ extension SmartStore {
     }
   }
 
-  /// The number and the bytes of the entry files of a table, or of all.
+  /// Returns the number and the total size of the entry files of a table, or of all tables.
   func externalUsage(of table: String? = nil) throws(SmartStoreError) -> ExternalUsage {
     do {
       return try files.usage(of: table)
@@ -54,7 +55,7 @@ extension SmartStore {
 }
 
 extension StoreReading where Self: ~Copyable {
-  /// A soup's name and features.
+  /// Returns a soup's name and features.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public borrowing func soupSpec(

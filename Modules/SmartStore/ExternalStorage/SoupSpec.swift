@@ -4,8 +4,8 @@ public import SalesforceSDKCommon
 ///
 /// JSON form: `{"name": "photos", "features": ["externalStorage"]}`.
 public struct SoupSpec: Sendable, Hashable {
-  /// The feature of a soup that keeps each entry in a file of its own outside the database. Meant
-  /// for entries of a megabyte and more; below that the database is faster.
+  /// The feature of a soup that stores each entry in a file of its own outside the database. It is
+  /// meant for entries of a megabyte and more; smaller entries are faster in the database.
   public static let featureExternalStorage = "externalStorage"
 
   /// The soup's name.
@@ -13,7 +13,7 @@ public struct SoupSpec: Sendable, Hashable {
   /// The names of features. Unknown names are kept and have no effect.
   public let features: [String]
 
-  /// A spec; without features the soup is an ordinary one.
+  /// Creates a spec. Without features the soup is an ordinary one.
   public init(name: String, features: [String]? = nil) {
     self.name = name
     self.features = features ?? []
@@ -21,7 +21,7 @@ public struct SoupSpec: Sendable, Hashable {
 
   /// Reads the JSON form. Missing or null `features` mean no features.
   ///
-  /// - Throws: ``SmartStoreError`` `invalidSoupName` if there is not a text `name`.
+  /// - Throws: ``SmartStoreError`` `invalidSoupName` if `name` is missing or not a text.
   public init(json: JSONValue) throws(SmartStoreError) {
     guard let name = json["name"]?.string else {
       throw SmartStoreError(
@@ -35,6 +35,6 @@ public struct SoupSpec: Sendable, Hashable {
     ["name": .string(name), "features": .array(features.map { .string($0) })]
   }
 
-  /// Whether entries are kept in files.
+  /// Whether entries are stored in files.
   public var isExternal: Bool { features.contains(Self.featureExternalStorage) }
 }

@@ -2,12 +2,12 @@ import GRDB
 import SalesforceSDKCommon
 
 extension StoreAccess {
-  /// The soup whose entries are kept in the files of `table`.
+  /// Returns the soup whose entries are stored in the files of `table`.
   func externalSoup(inTable table: String) -> Soup? {
     catalog.soups.values.first { $0.isExternal && $0.table == table }
   }
 
-  /// The text of an externally stored entry.
+  /// Returns the text of an externally stored entry.
   ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   func externalText(of entryId: Int64, in soup: Soup) throws(SmartStoreError) -> [UInt8] {
@@ -31,7 +31,7 @@ extension StoreAccess {
     }
   }
 
-  /// Keeps an entry's text for when this transaction commits.
+  /// Stages an entry's text until this transaction commits.
   func writeExternal(
     _ text: [UInt8], entryId: Int64, table: String
   ) throws(SmartStoreError) {
@@ -43,7 +43,8 @@ extension StoreAccess {
     }
   }
 
-  /// The last commit in this snapshot that changed files; 0 if none ever did.
+  /// Returns the number of the last commit in this snapshot that changed files; 0 if there was
+  /// none.
   func externalSequence() throws(SmartStoreError) -> Int64 {
     if let knownExternalSequence { return knownExternalSequence }
     let sequence = try StoreAccess.externalSequence(database)
@@ -61,7 +62,7 @@ extension StoreAccess {
     return try statement.step() ? statement.int64(0) : 0
   }
 
-  /// Numbers the commit to come, if it changes files.
+  /// Takes the number of the coming commit, if it changes files.
   ///
   /// - Returns: Nil if it does not.
   func takeExternalSequence() throws(SmartStoreError) -> Int64? {
@@ -73,7 +74,7 @@ extension StoreAccess {
     return next
   }
 
-  /// Creates the table that numbers the commits which change files, unless it is there.
+  /// Creates the table for the number of the last commit that changed files, if it does not exist.
   func createExternalChanges() throws(SmartStoreError) {
     try execute(
       """

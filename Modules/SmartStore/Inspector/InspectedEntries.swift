@@ -1,39 +1,39 @@
 package import SalesforceSDKCommon
 
-/// A page of a soup's entries that an inspector requests.
+/// A request of an inspector for a page of a soup's entries.
 ///
-/// A page begins behind the last entry of another, never at a count of entries, so that it costs the same
-/// at any depth.
+/// A page begins after the last entry of the previous page, not at a count of entries, so that
+/// every page costs the same.
 package struct InspectedEntriesRequest: Sendable {
-  /// Where the page begins, in the direction of reading.
+  /// The position at which a page begins, in the direction of reading.
   package enum Start: Sendable {
     case edge
-    /// Behind an entry.
+    /// After an entry.
     case after(InspectedEntryKey)
-    /// At the first entry with this value of ``order``, or one behind it.
+    /// At the first entry with this value of ``order``, or after it.
     case from(JSONValue)
   }
 
-  /// What an entry says of its own local changes.
+  /// The kind of an entry's local change.
   package enum State: String, Sendable {
     case created, updated, deleted
   }
 
-  /// Which entries are wanted.
+  /// A condition that selects entries.
   package enum Filter: Sendable {
     case all
-    /// Those with local changes, or with one kind of these.
+    /// The entries with local changes, or with one kind of local change.
     case unsynced(State?)
-    /// Those with these ids.
+    /// The entries with these ids.
     case ids([Int64])
   }
 
-  /// A text that is searched for.
+  /// A text to search for.
   package struct Search: Sendable {
     package enum Match: String, Sendable { case contains, prefix, exact }
 
     package let text: String
-    /// The path whose value is searched; nil: the whole entry, as it is stored.
+    /// The path whose value is searched; nil for the whole stored text of the entry.
     package let path: String?
     package let match: Match
 
@@ -45,15 +45,17 @@ package struct InspectedEntriesRequest: Sendable {
   }
 
   package var soupName: String
-  /// `_soupEntryId`, `_soupLastModifiedDate`, `_soupCreatedDate` or an indexed path.
+  /// The path to order by: `_soupEntryId`, `_soupLastModifiedDate`, `_soupCreatedDate` or an
+  /// indexed path.
   package var order: String
   package var isDescending = false
   package var start = Start.edge
   package var filter = Filter.all
   package var search: Search?
-  /// The most entries of the page.
+  /// The maximum number of entries of the page.
   package var limit = 100
-  /// How long entries that do not match may be read before the page is given as it is.
+  /// The time for which entries that do not match may be read before the incomplete page is
+  /// returned.
   package var patience: Duration = .milliseconds(80)
 
   package init(soupName: String, order: String = SmartStore.soupEntryId) {
@@ -62,7 +64,7 @@ package struct InspectedEntriesRequest: Sendable {
   }
 }
 
-/// An entry's place in an order: the value that the order's index has of it, and its id.
+/// An entry's position in an order: the value in the order's index, and the entry id.
 package struct InspectedEntryKey: Sendable, Equatable {
   let value: BoundValue
   package let id: Int64
@@ -72,7 +74,7 @@ package struct InspectedEntryKey: Sendable, Equatable {
     self.id = id
   }
 
-  /// The value as a text: its kind and itself.
+  /// The value as a text with its kind.
   package var text: String {
     switch value {
     case .null: "n"
@@ -82,7 +84,7 @@ package struct InspectedEntryKey: Sendable, Equatable {
     }
   }
 
-  /// Reads a text that ``text`` gave; nil if it is none.
+  /// Parses a text of ``text``; nil for any other text.
   package init?(_ text: String, id: Int64) {
     let rest = text.dropFirst()
     switch text.first {
@@ -100,11 +102,11 @@ package struct InspectedEntryKey: Sendable, Equatable {
   }
 }
 
-/// An entry as it is stored.
+/// An entry in its stored form.
 package struct InspectedEntry: Sendable {
   package let id: Int64
   package let key: InspectedEntryKey
-  /// Milliseconds since 1970.
+  /// The time of the last write, in milliseconds since 1970.
   package let lastModified: Int64
   /// The stored text, unparsed.
   package let text: [UInt8]
@@ -113,18 +115,19 @@ package struct InspectedEntry: Sendable {
 /// A page of entries, in the order of reading.
 package struct InspectedEntries: Sendable {
   package internal(set) var entries: [InspectedEntry] = []
-  /// The number of entries read, those that do not match included.
+  /// The number of entries read, including those that do not match.
   package internal(set) var scanned = 0
-  /// The place of the last entry read; nil if none was.
+  /// The position of the last entry read; nil if none was read.
   package internal(set) var last: InspectedEntryKey?
-  /// Whether there are entries behind ``last``.
+  /// Whether there are entries after ``last``.
   package internal(set) var hasMore = false
-  /// Whether the page is full or the end was reached. Otherwise reading was ended because it took too long.
+  /// Whether the page is full or the end was reached. Otherwise reading was stopped because of its
+  /// duration.
   package internal(set) var isComplete = true
 }
 
 extension JSONSlice {
-  /// What the entry says of its own local changes; nil for a clean one.
+  /// The kind of the entry's local change; nil for a clean entry.
   package var inspectedState: InspectedEntriesRequest.State? {
     if LocalFlags.isTrue(self[LocalFlags.deleted]) { return .deleted }
     if LocalFlags.isTrue(self[LocalFlags.created]) { return .created }

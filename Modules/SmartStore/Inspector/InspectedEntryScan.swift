@@ -1,10 +1,10 @@
 import SalesforceSDKCommon
 
-/// The statements that read a page of entries: each goes along one index, and together they give the
-/// entries in order.
+/// The statements that read a page of entries. Each statement follows one index, and together they
+/// return the entries in order.
 ///
-/// An index holds the entries without a value in front of the others, and a comparison with such an entry
-/// is neither true nor false. So what lies behind an entry is up to three ranges of an index.
+/// An index has the entries without a value first, and a comparison with such an entry is neither
+/// true nor false. So the entries after a given one are up to three ranges of an index.
 struct InspectedEntryScan {
   /// One statement, with the values to bind.
   struct Segment {
@@ -12,28 +12,30 @@ struct InspectedEntryScan {
     let values: [BoundValue]
   }
 
-  /// How the rows of a statement say whether they match a search.
+  /// The way in which a statement's rows show whether they match a search.
   enum Hit {
-    /// All do.
+    /// Every row matches.
     case always
-    /// By SQLite: the last column is 1.
+    /// SQLite decides: a row matches if the last column is 1.
     case flag
-    /// By the text of the last column.
+    /// The caller decides, by the text of the last column.
     case text(lowercased: String)
   }
 
   private let soup: Soup
   private let request: InspectedEntriesRequest
-  /// The value that is ordered by.
+  /// The expression of the value that is ordered by.
   private let key: String
   private let keyType: SoupIndexType
   private(set) var hit = Hit.always
   private var columns: String
-  /// What all segments require, besides their ranges.
+  /// The conditions of all segments, in addition to their ranges.
   private var conditions: [(sql: String, values: [BoundValue])] = []
-  /// The range of ``key`` that a search restricts the page to: from, and up to but without.
+  /// The range of ``key`` to which a search restricts the page, without its upper bound.
   private var range: (lower: BoundValue, upper: BoundValue)?
 
+  /// Creates the statements for a request.
+  ///
   /// - Throws: ``SmartStoreError`` `notIndexed`.
   init(_ request: InspectedEntriesRequest, on soup: Soup) throws(SmartStoreError) {
     self.request = request
@@ -51,7 +53,7 @@ struct InspectedEntryScan {
 
   private var isById: Bool { request.order == SmartStore.soupEntryId }
 
-  /// The statements in the order in which they are to be run.
+  /// Returns the statements in the order in which they run.
   func segments() throws(SmartStoreError) -> [Segment] {
     let (behind, direction) = request.isDescending ? ("<", "DESC") : (">", "ASC")
     func segment(_ condition: String, _ values: [BoundValue], _ order: String) -> Segment {
@@ -70,7 +72,7 @@ struct InspectedEntryScan {
         ? (" AND \(key) >= ?", [range.lower]) : (" AND \(key) < ?", [range.upper])
     }
     let (farText, farValues) = far ?? ("", [])
-    // In the other order the entries without a value come last.
+    // In descending order the entries without a value are last.
     let tail =
       request.isDescending && range == nil && !isById
       ? [segment("\(key) IS NULL", [], byId)] : []
@@ -128,20 +130,20 @@ struct InspectedEntryScan {
       hit = .flag
       columns += ", \(searched) LIKE ? ESCAPE '\\'"
     } else {
-      // SQLite knows the case of ASCII letters alone, and ends a pattern at a NUL.
+      // SQLite ignores the case only of ASCII letters, and ends a pattern at a NUL.
       hit = .text(lowercased: search.text.lowercased())
       columns += ", \(searched)"
     }
   }
 
-  /// What a search for a part looks into; nil if that is the entry's file.
+  /// Returns the expression that a search for a substring reads; nil if it reads the entry's file.
   private func searchedExpression(_ path: String?) throws(SmartStoreError) -> String? {
     guard let path else { return soup.isExternal ? nil : SmartStore.soupColumn }
     try soup.checkReadable(path)
     return soup.expression(forPath: path)
   }
 
-  /// A search for a whole value or its beginning, by the index of its path.
+  /// Adds a search for a whole value or its prefix, by the index of its path.
   private mutating func addIndexed(
     _ search: InspectedEntriesRequest.Search
   ) throws(SmartStoreError) {
@@ -151,7 +153,7 @@ struct InspectedEntryScan {
     }
     let column = soup.expression(forPath: path)
     if search.match == .exact {
-      // The text may stand for a number or a Boolean.
+      // The text may represent a number or a Boolean.
       var keys = [BoundValue(indexed: .string(search.text), type: type)]
       if type != .string, type != .fullText,
         let number = try? JSONSlice(parsing: search.text), number.kind == .number
@@ -162,7 +164,7 @@ struct InspectedEntryScan {
       conditions.append(("\(column) IN (\(list))", keys))
       return
     }
-    // No text that begins so is behind this one.
+    // The upper bound: no text with this prefix is greater.
     let bounds = (
       lower: BoundValue.text(search.text), upper: BoundValue.text(search.text + "\u{10FFFF}")
     )
@@ -173,7 +175,7 @@ struct InspectedEntryScan {
     }
   }
 
-  /// A pattern for a text that holds another.
+  /// Returns a pattern for texts that contain another text.
   private static func pattern(_ text: String) -> String {
     var pattern = "%"
     for character in text.unicodeScalars {

@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 /// A developer's view of the stores of one manager, without a screen: choose a store, query it, read the
 /// result.
 ///
-/// Each action fills ``contents``, which has everything that a screen or a web page shows. The inspector
-/// changes no store and creates none.
+/// Each action sets ``contents``, which has everything that a screen or a web page shows. The
+/// inspector neither changes nor creates a store.
 ///
 /// ```swift
 /// let inspector = try await SmartStoreInspector(manager: stores, currentUser: account)
@@ -28,7 +28,7 @@ public actor SmartStoreInspector {
 
   /// The content of the screen.
   public struct Contents: Sendable, Equatable {
-    /// The Smart SQL that is to run, or ran.
+    /// The Smart SQL to run, or the one that ran last.
     public var query = ""
     /// The page size as text. A text that is not a number counts as ``defaultPageSize``.
     public var pageSize = ""
@@ -54,10 +54,10 @@ public actor SmartStoreInspector {
 
   private let manager: SmartStoreManager
   private let currentUser: StoreOwner?
-  /// The number of actions begun. A result that comes when there were more is not shown.
+  /// The number of actions begun. The result of an action is dropped if a later action has begun.
   private var actions = 0
 
-  /// Nil unless the manager's options say that developers are supported.
+  /// Creates an inspector. Nil unless the manager's options enable support of developers.
   ///
   /// - Parameter currentUser: The account whose stores can be selected in addition to the app's.
   public init?(manager: SmartStoreManager, currentUser: StoreOwner?) {
@@ -70,7 +70,7 @@ public actor SmartStoreInspector {
 
   // MARK: Stores
 
-  /// The stores to choose from, the user's before the app's, each group by name.
+  /// Returns the stores to choose from, the user's before the app's, each group by name.
   ///
   /// - Throws: ``SmartStoreError`` `io`.
   public func choices() throws(SmartStoreError) -> [Choice] {
@@ -113,8 +113,8 @@ public actor SmartStoreInspector {
     }
   }
 
-  /// Shows the soups with the number of their entries, sorted by name; of many soups only the
-  /// names.
+  /// Shows the soups sorted by name, with the number of their entries. If there are many soups,
+  /// shows only their names.
   public func showSoups() async {
     let action = begin(Contents())
     await show(action, whenEmpty: "No soups found") { store in
@@ -132,13 +132,13 @@ public actor SmartStoreInspector {
     }
   }
 
-  /// Empties the query, its page, the rows and the messages. The store stays as it is.
+  /// Clears the query, its page, the rows and the messages. The store does not change.
   public func clear() {
     _ = begin(Contents())
   }
 
-  /// The completions for a query: the words of the language, then for each soup its name and its paths as
-  /// references.
+  /// Returns the completions for a query: the words of the language, then for each soup its name
+  /// and its paths as references.
   public func autocompleteWords() async throws -> [String] {
     var words = ["select", "from", "where", "group by", "order by"]
     guard let store = try await store() else { return words }
@@ -158,7 +158,7 @@ public actor SmartStoreInspector {
 
   // MARK: Parts
 
-  /// The selected store; nil if it does not exist, since looking must not create it.
+  /// Returns the selected store; nil if it does not exist, because an inspector must not create it.
   private func store() async throws -> SmartStore? {
     guard try manager.storeExists(withName: selected.storeName, forUserAccount: selected.owner)
     else { return nil }
@@ -166,15 +166,15 @@ public actor SmartStoreInspector {
       withName: selected.storeName, forUserAccount: selected.owner)
   }
 
-  /// Shows `contents` and gives the action its number.
+  /// Shows `contents` and returns the number of the action.
   private func begin(_ contents: Contents) -> Int {
     self.contents = contents
     actions += 1
     return actions
   }
 
-  /// Queries the selected store and shows the statement and its rows, or what went wrong, unless another
-  /// action was begun since.
+  /// Queries the selected store and shows the statement with its rows or the failure, unless
+  /// another action has begun since.
   private func show(
     _ action: Int, whenEmpty: String,
     _ ask: @Sendable (SmartStore) async throws -> (query: String, rows: [JSONValue])
@@ -197,8 +197,8 @@ public actor SmartStoreInspector {
 }
 
 extension StoreReader {
-  /// The statement that lists the soups, with their counts if they are not too many; empty if there
-  /// are none.
+  /// Returns the statement that lists the soups, with the number of entries if there are few soups;
+  /// an empty text if there are no soups.
   fileprivate borrowing func soupCountStatement() throws(SmartStoreError) -> String {
     let names = allSoupNames()
     guard names.count <= SmartStoreInspector.maxCountedSoups else {
@@ -206,7 +206,7 @@ extension StoreReader {
     }
     var parts: [String] = []
     for name in names {
-      // A reference cannot hold braces or a colon; the table's own name can stand for it.
+      // A reference cannot contain braces or a colon; then the table's own name is used.
       let isReferable = !name.contains { "{}:".contains($0) }
       let table = try isReferable ? "{\(name)}" : access.soup(named: name).table
       parts.append("SELECT '\(name.replacing("'", with: "''"))', count(*) FROM \(table)")

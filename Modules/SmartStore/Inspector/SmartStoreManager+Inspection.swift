@@ -2,24 +2,24 @@ import Foundation
 import SalesforceSDKCommon
 
 extension SmartStoreManager {
-  /// A store on disk, as far as its folder shows.
+  /// A store on disk, as its folder describes it.
   package struct FoundStore: Sendable {
     package let name: String
     package let owner: StoreOwner
-    /// Whether its database is there. A folder with a key alone is what is left of a store.
+    /// Whether its database exists. A folder with only a key is the remains of a store.
     package let hasDatabase: Bool
     package let isEncrypted: Bool
-    /// The size of the database and its log.
+    /// The size of the database and its write-ahead log (WAL) in bytes.
     package let bytes: Int64
 
-    /// The name for people, with the kind of the owner.
+    /// The store's name for display, with the kind of the owner.
     package var label: String {
       SmartStoreInspector.Choice(storeName: name, owner: owner).label
     }
   }
 
-  /// The stores of an owner, with those that lost their database, by the bytes of their names. Nothing is
-  /// opened or created.
+  /// Returns the stores of an owner, including those without a database, ordered by the bytes of
+  /// their names. Opens and creates nothing.
   ///
   /// - Throws: ``SmartStoreError`` `io`.
   package nonisolated func foundStores(of owner: StoreOwner) throws(SmartStoreError) -> [FoundStore]
@@ -42,23 +42,28 @@ extension SmartStoreManager {
     return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
-  /// A manager that only reads the same stores, also while another process writes them.
+  /// Returns a manager that only reads the same stores, also while another process writes them.
   package nonisolated func readOnly() -> SmartStoreManager {
     var options = options
     options.isReadOnly = true
     return SmartStoreManager(root: root, encryption: encryption, options: options) { _ in true }
   }
 
-  /// Whether a store that this manager does not have open can be opened for writing now. The right to write is taken
-  /// for a moment and given back.
+  /// Whether a store that this manager does not have open could be opened for writing now. Takes
+  /// the write lock for a moment.
   ///
-  /// - Throws: ``SmartStoreError`` `busyOtherProcess` if another process, or another manager, has it; `io`.
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess` if another process writes alone, or another manager of this
+  ///   process has the store open; `io`.
   package nonisolated func checkWritable(
     _ name: String, owner: StoreOwner
   ) throws(SmartStoreError) {
     let paths = StorePaths(directory: try folders.folder(of: name, owner: owner))
     do {
-      if try FileLock.take(paths.lock) != nil { return }
+      if let lock = try FileLock.take(paths.lock, isShared: true),
+        !ProcessClaim.has(lock.identity())
+      {
+        return
+      }
     } catch {
       throw SmartStoreError(storage: error, at: paths.lock)
     }
@@ -66,8 +71,8 @@ extension SmartStoreManager {
       .busyOtherProcess, "The store \(name) is open for writing in another process.")
   }
 
-  /// Checks a store, as ``StoreMaintenance/verify(_:)``, without closing it: one that is open for writing, here
-  /// or elsewhere, is `busyOtherProcess`.
+  /// Checks a store like ``StoreMaintenance/verify(_:)``, without closing it. A store that is open
+  /// for writing, in this process or another, throws `busyOtherProcess`.
   package nonisolated func verify(
     _ name: String, owner: StoreOwner
   ) async throws(SmartStoreError) -> StoreReport {

@@ -1,17 +1,18 @@
 package import SalesforceSDKCommon
 
-/// What a console shows of a Smart SQL statement.
+/// A page of the result of a Smart SQL statement, for a console.
 package struct ConsoleResult: Sendable {
-  /// A value of a row. Long texts are cut.
+  /// A value of a row. Long texts are truncated.
   package enum Cell: Sendable {
     case null
     case integer(Int64)
     case double(Double)
-    /// A text up to the limit, and the number of Unicode scalars of all of it.
+    /// A text up to the limit, and the number of Unicode scalars of the whole text.
     case text(String, characters: Int)
   }
 
-  /// The names of the columns: paths where a column is one of a soup's, else SQLite's names; nil for whole entries.
+  /// The names of the columns: the path for a column of a soup, else SQLite's name; nil for whole
+  /// entries.
   package internal(set) var columns: [String?] = []
   package internal(set) var rows: [[Cell]] = []
   /// The number of all rows; nil unless it was requested or the page is the last.
@@ -20,11 +21,12 @@ package struct ConsoleResult: Sendable {
 }
 
 extension StoreReading where Self: ~Copyable {
-  /// One page of the rows of a Smart SQL statement, with its plan if requested.
+  /// Returns one page of the rows of a Smart SQL statement, with its plan if requested.
   ///
   /// - Parameters:
-  ///   - maxCharacters: Where texts are cut, in Unicode scalars.
-  ///   - maxBytes: Of the texts of all rows; reading ends with the row that exceeds it, and the page is not the last.
+  ///   - maxCharacters: The number of Unicode scalars after which texts are truncated.
+  ///   - maxBytes: The maximum size of the texts of all rows. Reading ends with the row that
+  ///     exceeds it, and the page is then not the last.
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``.
   package borrowing func console(
     _ spec: QuerySpec, pageIndex: Int, whereArgs: [JSONValue], explains: Bool, counts: Bool,
@@ -81,7 +83,7 @@ extension ConsoleResult.Cell {
     case .double(let double): self = double.isFinite ? .double(double) : .null
     case .text(let bytes):
       let text = String(decoding: bytes, as: UTF8.self)
-      // No text has more scalars than bytes.
+      // A text has at most as many scalars as bytes.
       if bytes.count <= maxCharacters {
         self = .text(text, characters: text.unicodeScalars.count)
       } else {
@@ -94,7 +96,7 @@ extension ConsoleResult.Cell {
 }
 
 extension SoupCatalog {
-  /// The path whose values a column repeats; nil if it is no column of a soup.
+  /// Returns the path whose values a column contains; nil if it is not a column of a soup.
   fileprivate func path(ofColumn name: String) -> String? {
     for soup in soups.values {
       if let index = soup.indexes.first(where: { $0.columnName == name }) { return index.path }

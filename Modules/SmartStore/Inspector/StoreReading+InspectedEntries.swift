@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 
 extension StoreReading where Self: ~Copyable {
-  /// A page of a soup's entries.
+  /// Returns a page of a soup's entries.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed` for an order or an indexed search without an
   ///   index, `invalidReference`.
@@ -21,7 +21,7 @@ extension StoreReading where Self: ~Copyable {
           page.hasMore = true
           return page
         }
-        // Matching rows fill the page, so that only a page which stays empty takes long.
+        // Matching rows fill the page, so only a page with few matches takes long.
         if page.scanned % 64 == 63, page.scanned > request.limit, ContinuousClock.now > end {
           page.hasMore = true
           page.isComplete = false
@@ -33,7 +33,7 @@ extension StoreReading where Self: ~Copyable {
     return page
   }
 
-  /// The entry with this id, as it is stored; nil if there is none.
+  /// Returns the entry with this id in its stored form; nil if it does not exist.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `externalFileUnreadable`.
   package borrowing func inspectedEntry(
@@ -44,7 +44,7 @@ extension StoreReading where Self: ~Copyable {
     return try inspectedEntries(request).entries.first
   }
 
-  /// The place of an entry in an order; nil if there is no such entry.
+  /// Returns the position of an entry in an order; nil if the entry does not exist.
   package borrowing func inspectedKey(
     ofEntry id: Int64, ofSoupNamed soupName: String, order: String
   ) throws(SmartStoreError) -> InspectedEntryKey? {
@@ -53,12 +53,12 @@ extension StoreReading where Self: ~Copyable {
     return try inspectedEntries(request).entries.first?.key
   }
 
-  /// The entry id at a part of the range of ids, from 0 to 1; nil if the soup is empty.
+  /// Returns the entry id at a fraction of the range of ids, from 0 to 1; nil if the soup is empty.
   package borrowing func inspectedId(
     at part: Double, ofSoupNamed soupName: String
   ) throws(SmartStoreError) -> Int64? {
     let soup = try access.soup(named: soupName)
-    // Each alone is the end of an index; together they would be a scan.
+    // Separately, each query reads one end of an index; combined, they would scan the table.
     let ends = try access.reading(
       "SELECT (SELECT min(id) FROM \(soup.table)), (SELECT max(id) FROM \(soup.table))",
       cached: false)
@@ -67,7 +67,7 @@ extension StoreReading where Self: ~Copyable {
     return min(first + Int64(Double(last - first + 1) * part), last)
   }
 
-  /// The number of a soup's entries. SQLite counts the entries of its smallest index.
+  /// Counts a soup's entries. SQLite counts the entries of the smallest index.
   package borrowing func inspectedCount(
     ofSoupNamed soupName: String
   ) throws(SmartStoreError) -> Int64 {
@@ -76,8 +76,8 @@ extension StoreReading where Self: ~Copyable {
     return try rows.step() ? rows.int64(0) : 0
   }
 
-  /// The bytes of a soup's entries, which are read for it; nil if there are more than `limit` or they are
-  /// kept in files.
+  /// Returns the total size of a soup's entries, which are read for it; nil if there are more than
+  /// `limit` or they are stored in files.
   package borrowing func inspectedBytes(
     ofSoupNamed soupName: String, limit: Int64
   ) throws(SmartStoreError) -> Int64? {
@@ -91,8 +91,8 @@ extension StoreReading where Self: ~Copyable {
     return rows.int64(1)
   }
 
-  /// The number of a soup's entries with local changes; nil if every entry of more than `limit` would have to be
-  /// read, since no index has the flag.
+  /// Counts a soup's unsynced entries; nil if the count would have to read more than `limit`
+  /// entries, because the flag has no index.
   ///
   /// - Throws: ``SmartStoreError`` `corrupt`.
   package borrowing func inspectedUnsynced(
@@ -103,8 +103,8 @@ extension StoreReading where Self: ~Copyable {
     return try access.unsyncedEntries(of: soup)
   }
 
-  /// The numbers of a soup's entries by what they say of their local changes, as far as
-  /// ``inspectedUnsynced(ofSoupNamed:limit:)`` would count them.
+  /// Counts a soup's entries by the kind of their local changes; nil where
+  /// ``inspectedUnsynced(ofSoupNamed:limit:)`` returns nil.
   package borrowing func inspectedStates(
     ofSoupNamed soupName: String, limit: Int64
   ) throws(SmartStoreError) -> [InspectedEntriesRequest.State: Int]? {
@@ -124,8 +124,8 @@ extension StoreReading where Self: ~Copyable {
     return states
   }
 
-  /// What changes with most writes to a soup: its newest entry and the last modification. Both are ends of an
-  /// index.
+  /// Returns a mark that changes with most writes to a soup: its highest entry id and its last
+  /// modification. Both are at the end of an index.
   package borrowing func inspectedMark(
     ofSoupNamed soupName: String
   ) throws(SmartStoreError) -> String {
@@ -136,14 +136,14 @@ extension StoreReading where Self: ~Copyable {
     return try rows.step() ? "\(rows.int64(0)) \(rows.int64(1))" : ""
   }
 
-  /// The name of the soup's table, by which query plans name it.
+  /// Returns the name of the soup's table, which query plans contain.
   package borrowing func inspectedTable(
     ofSoupNamed soupName: String
   ) throws(SmartStoreError) -> String { try access.soup(named: soupName).table }
 }
 
 extension StoreAccess {
-  /// Adds the entry on which a scan stands, if it matches.
+  /// Adds the current entry of a scan, if it matches.
   fileprivate func add(
     _ row: borrowing StoreStatement, of soup: Soup, to page: inout InspectedEntries,
     _ request: InspectedEntriesRequest, _ hit: InspectedEntryScan.Hit
@@ -174,20 +174,22 @@ extension StoreAccess {
 }
 
 extension StoreAccess {
-  /// The text of the entry on which a scan stands.
+  /// Returns the text of the current entry of a scan.
   fileprivate func text(
     _ row: borrowing StoreStatement, of soup: Soup
   ) throws(SmartStoreError) -> [UInt8] {
     try soup.isExternal ? externalText(of: row.int64(0), in: soup) : row.bytes(3)
   }
 
-  /// What an entry says of its local changes; nil for a clean one, and for one that is not JSON.
+  /// Returns the kind of an entry's local change; nil for a clean entry, and for a text that is not
+  /// JSON.
   fileprivate static func state(of text: [UInt8]) -> InspectedEntriesRequest.State? {
     guard text.withUnsafeBytes({ EntrySplicer.mayHoldUnderscoreKey($0) }) else { return nil }
     return (try? JSONSlice(parsing: text, limits: .stored))?.inspectedState
   }
 
-  /// Whether entries with local changes are found by an index, or are among at most `limit` entries.
+  /// Whether an index finds the entries with local changes, or the soup has at most `limit`
+  /// entries.
   fileprivate func canCountUnsynced(
     _ soup: Soup, _ limit: Int64
   ) throws(SmartStoreError) -> Bool {
@@ -199,7 +201,7 @@ extension StoreAccess {
 }
 
 extension StoreStatement {
-  /// The column's value, to be bound again.
+  /// Returns the column's value in the form that can be bound again.
   fileprivate func boundValue(_ column: Int) -> BoundValue {
     switch value(column) {
     case .null: .null

@@ -7,8 +7,8 @@ public import SalesforceSDKCommon
 /// A logout deletes the user's key, after which no copy of the user's stores can be opened. If a key is lost,
 /// every store that it wrapped is unreadable; no store is replaced by an empty one.
 ///
-/// The secret store also remembers which stores are encrypted: a plaintext database, or files of another
-/// store or of an older time, in the place of one of them are refused.
+/// The secret store also records which stores are encrypted. If a plaintext database, or files of
+/// another store or an older state, replace those of a recorded store, opening the store fails.
 public struct SecretStoreKeyProvider: StoreKeyProvider {
   /// The default name of the app's key. The names of users' keys and of the records of stores begin with it.
   public static let defaultName = SecretName(
@@ -17,7 +17,7 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
   private let secrets: any SecretStore
   private let name: SecretName
 
-  /// Reads nothing yet.
+  /// Creates a provider. Reads nothing yet.
   public init(_ secrets: some SecretStore, name: SecretName = Self.defaultName) {
     self.secrets = secrets
     self.name = name
@@ -33,7 +33,7 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
 
   public func createKey() throws(SmartStoreError) -> SymmetricKey {
     do {
-      // Two processes that make their first store at once get the same key.
+      // Two processes that create their first store at the same time get the same key.
       let secret = try secrets.readOrCreate(name) { () throws(SecretStoreError) in
         SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
       }
@@ -51,7 +51,7 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
   public func eraseKey(of owner: StoreOwner) throws(SmartStoreError) {
     guard !owner.isGlobal else { return }
     do {
-      // Records without a key would refuse the owner's next store.
+      // Records without a key would make the owner's next store fail.
       try records(of: owner).forgetAll()
       try secrets.remove(secret(".user", of: owner))
     } catch {
@@ -59,7 +59,7 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
     }
   }
 
-  /// The name of a secret of an owner, whatever the community.
+  /// Returns the name of a secret of an owner, the same for all communities.
   private func secret(_ suffix: String, of owner: StoreOwner) -> SecretName {
     let account = [name.account].compactMap(\.self) + owner.scope.prefix(2)
     return SecretName(
@@ -81,7 +81,7 @@ extension SecretStoreKeyProvider: StoreRemembering {
 }
 
 extension SmartStoreError {
-  /// What the secret store's failure means for a store.
+  /// Converts a failure of the secret store to a store's error.
   init(secrets error: SecretStoreError) {
     switch error.code {
     case .locked:

@@ -1,7 +1,8 @@
 import Crypto
 import Foundation
 
-/// The file in the database's folder that holds its data-encryption keys, each wrapped by the key-encryption key.
+/// The file in the database's folder with its data-encryption keys, each wrapped by the
+/// key-encryption key.
 ///
 /// ```
 /// offset  bytes
@@ -14,41 +15,42 @@ import Foundation
 ///      …     32  SHA-256 of everything before
 /// ```
 ///
-/// From format 2 on owner and name are authenticated with each data-encryption key. The checksum tells damage
-/// from a wrong key: a file whose checksum fits and whose tags do not was wrapped by another key.
+/// From format 2 on, owner and name are authenticated with each data-encryption key. The checksum
+/// distinguishes damage from a wrong key: if the checksum is right and the tags are not, another
+/// key wrapped the file.
 struct StoreKeyFile: Equatable {
-  /// One data-encryption key as stored.
+  /// A data-encryption key in its stored form.
   struct WrappedKey: Equatable {
     let epoch: UInt32
     /// Nonce, ciphertext and tag.
     let box: [UInt8]
   }
 
-  /// Why a key file gives no keys.
+  /// The reason why no keys can be read from a key file.
   enum Failure: Error, Equatable {
     case damaged
     case newerVersion(UInt32)
     case wrongKey
   }
 
-  /// 1, or 2 for a file that is bound to the store's owner and name.
+  /// The format: 1, or 2 for a file that is bound to the store's owner and name.
   let format: UInt32
   let storeID: UUID
   private let binding: [UInt8]
   let keys: [WrappedKey]
 
   private static let magic = Array("FFSTKEY\0".utf8)
-  /// The format that is written.
+  /// The format of new files.
   static let currentFormat: UInt32 = 2
   private static let headerSize = 32
   static let bindingSize = 16
   private static let entrySize = 64
-  /// Far more epochs than a store has at a time.
+  /// The maximum number of keys, far more than a store has epochs at a time.
   private static let maxKeys = 64
-  /// Longer files are no key files.
+  /// The maximum size of a key file.
   static let maxSize = headerSize + bindingSize + maxKeys * entrySize + SHA256.byteCount
 
-  /// Wraps `dataKeys` for the store that is `identity`; each wrapping has a fresh nonce.
+  /// Wraps `dataKeys` for the store `identity`; each wrapping has a fresh nonce.
   init(
     storeID: UUID, identity: StoreIdentity, dataKeys: [(epoch: UInt32, key: SymmetricKey)],
     wrappingKey: SymmetricKey
@@ -68,7 +70,7 @@ struct StoreKeyFile: Equatable {
     }
   }
 
-  /// Reads the stored form.
+  /// Parses the stored form.
   init(parsing bytes: [UInt8]) throws(Failure) {
     guard bytes.count >= Self.headerSize + Self.entrySize + SHA256.byteCount,
       Array(bytes[..<8]) == Self.magic
@@ -104,12 +106,13 @@ struct StoreKeyFile: Equatable {
     return bytes
   }
 
-  /// Whether this may be the key file of a store: one of format 1 may be that of any.
+  /// Whether this can be the key file of a store. A file of format 1 can belong to any store.
   func isBound(to identity: StoreIdentity) -> Bool {
     format == 1 || binding == identity.binding(storeID: storeID)
   }
 
-  /// The data-encryption keys, or `wrongKey` if another key wrapped them, or for another owner or name.
+  /// Returns the data-encryption keys. Throws `wrongKey` if they were wrapped by another key, or
+  /// for another owner or name.
   func unwrap(
     with wrappingKey: SymmetricKey, for identity: StoreIdentity
   ) throws(Failure) -> [(epoch: UInt32, key: SymmetricKey)] {
@@ -126,7 +129,8 @@ struct StoreKeyFile: Equatable {
     return dataKeys
   }
 
-  /// A key of its own for each store, so that any secret of sufficient length may wrap.
+  /// Derives a separate wrapping key for each store, so that any secret of sufficient length can be
+  /// used.
   private static func derive(from wrappingKey: SymmetricKey, storeID: UUID) -> SymmetricKey {
     HKDF<SHA256>.deriveKey(
       inputKeyMaterial: wrappingKey, salt: storeID.bytes,

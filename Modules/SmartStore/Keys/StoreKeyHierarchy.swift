@@ -2,15 +2,16 @@ import Crypto
 import Foundation
 import SalesforceSDKCommon
 
-/// Gets the keys of a store from its key file, or makes both for a new store.
+/// Functions that read the keys of a store from its key file, and create both for a new store.
 enum StoreKeyHierarchy {
-  /// A data-encryption key and the epoch whose pages it encrypts.
+  /// A data-encryption key with the epoch in which it encrypts pages.
   typealias DataKey = (epoch: UInt32, key: SymmetricKey)
 
-  /// The keys of the store at `paths`, which has a key file.
+  /// Returns the keys of the store at `paths`, which has a key file.
   ///
-  /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, or `foreignStore` for files that belong
-  ///   to another owner or name, or that the secret store does not know; no file is changed.
+  /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, or `foreignStore` for files
+  ///   that belong to another owner or name, or that the secret store has no record of. No file is
+  ///   changed.
   static func open(
     _ paths: StorePaths, provider: some StoreKeyProvider
   ) throws(SmartStoreError) -> StoreKeys {
@@ -20,11 +21,12 @@ enum StoreKeyHierarchy {
     return try keys(file.storeID, try dataKeys(in: file, source, paths), paths)
   }
 
-  /// Binds an open store to its owner and name, if an older version made its key file, and has the secret store
-  /// remember it. The store at `paths` was found readable.
+  /// Binds an open store to its owner and name, if an older version created its key file, and
+  /// records it in the secret store. The store at `paths` must have been found readable.
   ///
-  /// The key file is replaced in one step, and what the secret store remembers comes last: whatever ends the
-  /// process, the store opens, and the next opening goes on.
+  /// The key file is replaced in one step, and the record in the secret store is written last. If
+  /// the process ends in between, the store still opens, and the next opening completes the
+  /// binding.
   static func bind(
     _ paths: StorePaths, provider: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -39,9 +41,9 @@ enum StoreKeyHierarchy {
     try source.remember(file)
   }
 
-  /// Makes a data-encryption key for a store that has no file yet, and keeps it wrapped.
+  /// Creates a data-encryption key for a store without files, and stores it wrapped.
   ///
-  /// - Parameter isPending: Whether the database is still to be encrypted.
+  /// - Parameter isPending: Whether the database is not yet encrypted.
   static func create(
     _ paths: StorePaths, provider: some StoreKeyProvider, isPending: Bool = false
   ) throws(SmartStoreError) -> StoreKeys {
@@ -55,10 +57,10 @@ enum StoreKeyHierarchy {
     return try keys(storeID, dataKeys, paths)
   }
 
-  /// Wraps the data-encryption keys of the store at `paths` with another key; its pages stay as they are. A
-  /// store that the new key opens already stays as it is.
+  /// Wraps the data-encryption keys of the store at `paths` with another key; its pages do not
+  /// change. A store that the new key already opens does not change.
   ///
-  /// A crash at any instant leaves a key file that exactly one of the two keys opens.
+  /// After a crash at any point, exactly one of the two keys opens the key file.
   static func rewrap(
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -72,7 +74,7 @@ enum StoreKeyHierarchy {
     let file = try read(paths)
     let opened = try open(file, paths, from: old, to: new)
     guard !opened.isWrapped else {
-      // The call that wrote it may have failed when it waited for the disk.
+      // The call that wrote it may have failed while it waited for the disk.
       do {
         try DurableFile.syncFolder(paths.directory)
       } catch {
@@ -86,18 +88,18 @@ enum StoreKeyHierarchy {
     try new.remember(rewrapped)
   }
 
-  /// What a re-encryption needs before it begins.
+  /// The keys and key files of a re-encryption.
   struct NextEpoch {
-    /// The keys, of which the newest is the one to re-encrypt with.
+    /// The keys. The newest one is for re-encryption.
     let keys: StoreKeys
-    /// The key file of the store as it is.
+    /// The present key file of the store.
     let before: StoreKeyFile
-    /// The key file that opens the store before and after its pages are encrypted again.
+    /// The key file that opens the store before and after its pages are re-encrypted.
     let file: StoreKeyFile
   }
 
-  /// Makes a data-encryption key for a new epoch, wrapped like the others by the new key, unless an earlier
-  /// re-encryption was not completed: then its key is the newest one. Nothing is written yet.
+  /// Creates a data-encryption key for a new epoch, and wraps all keys with the new key. If an
+  /// earlier re-encryption was not completed, its key is used as the newest one. Writes nothing.
   static func nextEpoch(
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) -> NextEpoch {
@@ -118,13 +120,13 @@ enum StoreKeyHierarchy {
     try write(file, to: paths.keyFile)
   }
 
-  /// Puts a former key file back, unless it is there still: the disk may have no room for another.
+  /// Restores a former key file, unless it is unchanged: the disk may lack space for another.
   static func putBack(_ file: StoreKeyFile, _ paths: StorePaths) throws(SmartStoreError) {
     if let present = try? read(paths), present == file { return }
     try write(file, paths)
   }
 
-  /// Forgets all data-encryption keys but the newest, which encrypts every page now.
+  /// Deletes all data-encryption keys except the newest, which now encrypts every page.
   static func dropOlderEpochs(
     _ paths: StorePaths, provider: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -141,8 +143,9 @@ enum StoreKeyHierarchy {
 
   // MARK: Parts
 
-  /// The data-encryption keys, opened with the new key if that wraps them already, or else with the old one. No
-  /// key is made: one that no store uses would be left if the old one did not open the file.
+  /// Returns the data-encryption keys, unwrapped with the new key if it wraps them already, else
+  /// with the old one. Creates no key, because it would remain unused if the old key cannot open
+  /// the file.
   private static func open(
     _ file: StoreKeyFile, _ paths: StorePaths, from old: StoreKeySource, to new: StoreKeySource
   ) throws(SmartStoreError) -> (dataKeys: [DataKey], isWrapped: Bool) {
@@ -182,7 +185,7 @@ enum StoreKeyHierarchy {
     return dataKeys
   }
 
-  /// The key to wrap with, made if there is none.
+  /// Returns the key to wrap with. Creates it if it does not exist.
   private static func wrappingKey(
     of source: StoreKeySource
   ) throws(SmartStoreError) -> SymmetricKey {

@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// Finds out which of two keys opens a store whose change of keys or encryption has failed.
+/// An inspection of a store whose change of key or encryption failed: finds which key opens it.
 struct StoreKeyInspection {
   let paths: StorePaths
   let options: StoreDatabaseOptions
@@ -10,29 +10,31 @@ struct StoreKeyInspection {
   /// The new key; nil if the store was to become plaintext.
   let new: (any StoreKeyProvider)?
 
-  /// Runs `work`, and states in its error which key opens the store afterwards.
+  /// Runs `work`, and adds to its error the key that opens the store afterwards.
   func stating<Result>(
     _ work: () throws(SmartStoreError) -> Result
   ) throws(SmartStoreError) -> Result {
     do throws(SmartStoreError) {
       return try work()
     } catch {
-      // What the work called may have stated it already.
+      // A function that `work` called may have added it already.
       guard error.keyStates.isEmpty else { throw error }
       throw error.stating(state(after: error).map { [$0] } ?? [])
     }
   }
 
-  /// What the files say, which are read a second time if that fails; nil if there is no store.
+  /// Reads the state from the files, and reads a second time if that fails. Nil if there is no
+  /// store.
   func state(after error: SmartStoreError) -> StoreKeyState? {
     if isMissing(paths.database), isMissing(paths.keyFile) { return nil }
     let key = findKey() ?? findKey() ?? .unknown
     let isSure =
       switch key {
-      // What decides was not replaced. A key file that could not be put back may be either.
+      // The deciding file was not replaced. A key file that could not be restored may have either
+      // state.
       case .old: error.code != .backupFailed || new == nil
       case .none: old == nil
-      // The key file was on the disk before the database was replaced.
+      // The key file was on disk before the database was replaced.
       case .new: error.code == .unfinishedOperation
       case .another: true
       case .unknown: false
@@ -41,7 +43,7 @@ struct StoreKeyInspection {
       directory: paths.url, key: key, keepsBothKeys: !isSure)
   }
 
-  /// Whether there is certainly no such file. One that cannot be examined may be there.
+  /// Whether the file certainly does not exist. A file that cannot be examined may exist.
   private func isMissing(_ path: String) -> Bool {
     do throws(FileFailure) {
       return try DurableFile(path: path).size() == nil
@@ -50,7 +52,7 @@ struct StoreKeyInspection {
     }
   }
 
-  /// The key, as the next opening will find it; nil if the files could not be read.
+  /// Returns the key with which the next opening succeeds; nil if the files could not be read.
   private func findKey() -> StoreKeyState.Key? {
     do throws(SmartStoreError) {
       let lock = try StoreOpening(paths: paths, options: options).takeLock()
@@ -72,16 +74,16 @@ struct StoreKeyInspection {
     }
   }
 
-  /// The key of a store that another instance has open. Its database is not read: to close a file of
-  /// this process drops SQLite's locks on it.
+  /// Returns the key of a store that another instance has open. Does not read its database, because
+  /// closing a file of this process releases SQLite's locks on it.
   private func keyOfOpenStore() throws -> StoreKeyState.Key {
     if try DurableFile(path: paths.keyFile).size() != nil { return try key(in: paths.keyFile) }
-    // While a conversion goes on, the state can change at any moment.
+    // During a conversion the state can change at any moment.
     let isPending = try DurableFile(path: paths.pendingKeyFile).size() != nil
     return old == nil && !isPending ? .none : .unknown
   }
 
-  /// Which of the keys unwraps a key file.
+  /// Returns the key that unwraps a key file.
   private func key(in path: String) throws -> StoreKeyState.Key {
     guard let bytes = try DurableFile(path: path).read(limit: StoreKeyFile.maxSize + 1),
       let file = try? StoreKeyFile(parsing: bytes)

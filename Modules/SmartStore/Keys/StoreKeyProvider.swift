@@ -6,28 +6,28 @@ public import SalesforceSDKCommon
 /// A store's pages are encrypted with a random data-encryption key of its own; this key wraps it in the
 /// store's key file. It never appears in a log, an error or a file.
 public protocol StoreKeyProvider: Sendable {
-  /// The key, of at least 128 bits, or nil if there is none and never was.
+  /// Returns the key, of at least 128 bits, or nil if none was ever created.
   ///
-  /// - Throws: ``SmartStoreError`` `keyLocked` if the key exists but cannot be had now: a retry may
-  ///   help. Every throw makes opening the store fail; nothing falls back to plaintext.
+  /// - Throws: ``SmartStoreError`` `keyLocked` if the key exists but is not accessible now: a retry
+  ///   may help. After any error, opening the store fails; it never falls back to plaintext.
   func key() throws(SmartStoreError) -> SymmetricKey?
 
-  /// Makes and keeps a key. Called for a new store alone, and for one that changes over to this
-  /// provider: never to open a store, since a new key could not.
+  /// Creates and stores a key. Called only for a new store, and for a store that changes to this
+  /// provider; never to open a store, which a new key could not.
   ///
-  /// - Throws: ``SmartStoreError`` `keyLocked` or `io` if the key could not be kept.
+  /// - Throws: ``SmartStoreError`` `keyLocked` or `io` if the key could not be stored.
   func createKey() throws(SmartStoreError) -> SymmetricKey
 
-  /// The provider of the key that wraps for the stores of one owner.
+  /// Returns the provider of the key that wraps the keys of one owner's stores.
   ///
-  /// Default: this one, whose key then wraps for all owners. A provider with a key for each user makes a
-  /// logout erase what a copied folder holds.
+  /// Default: this provider, with one key for all owners. With a provider that has a key for each
+  /// user, a logout also makes copies of the user's stores unreadable.
   func provider(for owner: StoreOwner) -> any StoreKeyProvider
 
   /// Deletes the key of an account, in all its communities, permanently: copies of its stores can never be
   /// opened again. Called at a logout.
   ///
-  /// Default: nothing, since the key is not the account's alone.
+  /// Default: does nothing, because other accounts use the same key.
   ///
   /// - Throws: ``SmartStoreError`` `keyLocked`, `io`.
   func eraseKey(of owner: StoreOwner) throws(SmartStoreError)
@@ -47,8 +47,8 @@ public struct FixedKeyProvider: StoreKeyProvider {
 
   /// - Parameters:
   ///   - key: At least 128 bits of a random source.
-  ///   - secrets: Remembers which stores are encrypted, so that neither a plaintext database nor an old key
-  ///     file can take the place of one. Default: nothing remembers it.
+  ///   - secrets: Records which stores are encrypted, so that neither a plaintext database nor an
+  ///     old key file can replace those of an encrypted store. Default: nil, no records.
   public init(_ key: SymmetricKey, remembering secrets: (any SecretStore)? = nil) {
     fixed = key
     self.secrets = secrets

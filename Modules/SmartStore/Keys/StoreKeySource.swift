@@ -2,16 +2,16 @@ import Crypto
 import Foundation
 import SalesforceSDKCommon
 
-/// A key provider that has a secret store, and so a memory of the stores it encrypted.
+/// A key provider with a secret store that records the encrypted stores.
 protocol StoreRemembering {
-  /// The memory of the stores of an owner; nil without a secret store.
+  /// Returns the records of an owner's stores; nil without a secret store.
   func records(of owner: StoreOwner) -> StoreRecords?
 }
 
-/// The keys of one store, and what the secret store remembers of it.
+/// The keys of one store, and the store's record in the secret store.
 struct StoreKeySource: Sendable {
   private let identity: StoreIdentity
-  /// The key of all stores, which wrapped the key files of format 1.
+  /// The key for all stores, which wrapped the key files of format 1.
   private let shared: any StoreKeyProvider
   /// The key of the owner.
   private let own: any StoreKeyProvider
@@ -24,20 +24,20 @@ struct StoreKeySource: Sendable {
     memory = (provider as? any StoreRemembering)?.records(of: identity.owner)
   }
 
-  /// The key that wraps new key files; nil if there is none yet.
+  /// Returns the key that wraps new key files; nil if it does not exist yet.
   func key() throws(SmartStoreError) -> SymmetricKey? { try own.key() }
 
   func createKey() throws(SmartStoreError) -> SymmetricKey { try own.createKey() }
 
-  /// The key that wrapped `file`; nil if there is none.
+  /// Returns the key that wrapped `file`; nil if it does not exist.
   func key(of file: StoreKeyFile) throws(SmartStoreError) -> SymmetricKey? {
     try file.format == 1 ? shared.key() : own.key()
   }
 
-  /// The data-encryption keys in `file`.
+  /// Unwraps the data-encryption keys in `file`.
   ///
-  /// - Returns: Nil if there is no key to unwrap them with.
-  /// - Throws: `wrongKey` for a file of another key.
+  /// - Returns: Nil if the key to unwrap them with does not exist.
+  /// - Throws: `wrongKey` for a file that another key wrapped.
   func unwrap(
     _ file: StoreKeyFile, _ paths: StorePaths
   ) throws(SmartStoreError) -> [StoreKeyHierarchy.DataKey]? {
@@ -53,11 +53,11 @@ struct StoreKeySource: Sendable {
 
   // MARK: Memory
 
-  /// Whether the secret store knows the store as an encrypted one.
+  /// Whether the secret store has a record of the store as encrypted.
   func isRemembered() throws(SmartStoreError) -> Bool { try !records().isEmpty }
 
-  /// Refuses to make a key in the place of one that is gone, where the secret store remembers stores that it
-  /// wrapped: those could not be opened any more, and the new key would hide why.
+  /// Refuses to create a key if the secret store has records of stores that a lost key wrapped:
+  /// those stores could no longer be opened, and a new key would hide the reason.
   func checkKeyNotLost() throws(SmartStoreError) {
     guard try own.key() == nil, let memory else { return }
     let isEmpty = try mapping { () throws(SecretStoreError) in try memory.isEmpty() }
@@ -69,8 +69,8 @@ struct StoreKeySource: Sendable {
     }
   }
 
-  /// Refuses a key file of another owner or name, and one that the secret store does not know, or knows in a
-  /// newer format: a copy of another store's, or an old one.
+  /// Refuses a key file of another owner or name, and one that the secret store has no record of,
+  /// or has recorded in a newer format: it is a copy of another store's file, or an old file.
   func check(_ file: StoreKeyFile, _ paths: StorePaths) throws(SmartStoreError) {
     guard file.isBound(to: identity) else {
       throw SmartStoreError(
@@ -90,7 +90,7 @@ struct StoreKeySource: Sendable {
     }
   }
 
-  /// Notes the store as an encrypted one with this key file.
+  /// Records the store as encrypted, with this key file.
   func remember(_ file: StoreKeyFile) throws(SmartStoreError) {
     try mapping { () throws(SecretStoreError) in
       try memory?.remember(
@@ -98,7 +98,7 @@ struct StoreKeySource: Sendable {
     }
   }
 
-  /// Forgets that the store is an encrypted one.
+  /// Deletes the record of the store.
   func forget() throws(SmartStoreError) {
     try mapping { () throws(SecretStoreError) in try memory?.forget(identity.recordName) }
   }

@@ -13,10 +13,10 @@ public struct StoreKeyState: Sendable, Hashable {
     case new
     /// No key: the store is plaintext.
     case none
-    /// Another key than those of the call.
+    /// A key other than those of the call.
     case another
-    /// It could not be found out: the key file or the key is missing, damaged or locked, or the disk
-    /// cannot be read.
+    /// Not known: the key file or the key is missing, damaged or locked, or the disk cannot be
+    /// read.
     case unknown
   }
 
@@ -24,11 +24,11 @@ public struct StoreKeyState: Sendable, Hashable {
   public let directory: URL
   /// The key that opens the store now: ``Key/old`` if both keys of the call are the same.
   public let key: Key
-  /// Whether both keys have to be kept until the store has been opened for writing and closed again:
-  /// before that a loss of power can bring the other state back, or the key is not known.
+  /// Whether both keys must be kept until the store has been opened for writing and closed again.
+  /// Until then a loss of power can restore the other state, or the key is not known.
   public let keepsBothKeys: Bool
 
-  /// The state and what to do, in one sentence.
+  /// The state and the remedy, in one sentence.
   private var sentence: String {
     let keeping = keepsBothKeys ? "; keep both keys until it was opened for writing and closed" : ""
     return switch key {
@@ -40,7 +40,7 @@ public struct StoreKeyState: Sendable, Hashable {
     }
   }
 
-  /// What an error says of the states that it carries.
+  /// Returns the states as sentences of an error message.
   static func sentence(_ states: [StoreKeyState]) -> String {
     if states.count == 1 { return states[0].sentence }
     let counts = [
@@ -55,7 +55,7 @@ public struct StoreKeyState: Sendable, Hashable {
 }
 
 extension SmartStoreError {
-  /// This error with the statement which key opens each of the stores that the call was for.
+  /// Returns this error with the key that opens each of the call's stores.
   func stating(_ states: [StoreKeyState]) -> SmartStoreError {
     var error = self
     error.keyStates = states

@@ -3,19 +3,19 @@ import Foundation
 
 /// The keys of one open store, derived once from its data-encryption keys.
 ///
-/// A page names the epoch it was encrypted in. New pages are encrypted in the newest; older epochs stay
-/// readable, so that a store can be re-encrypted page by page.
+/// Each page contains the number of the epoch whose key encrypted it. New pages use the newest
+/// epoch; older epochs stay readable, so that a store can be re-encrypted page by page.
 struct StoreKeys: Sendable {
   /// The keys of one epoch.
   struct Epoch: Sendable {
     let number: UInt32
-    /// Encrypts pages.
+    /// The key that encrypts pages.
     let pageKey: SymmetricKey
-    /// Hides the checksums in the WAL's frame headers.
+    /// The key that hides the checksums in the WAL's frame headers.
     let frameKey: SymmetricKey
-    /// Encrypts the files of externally stored entries.
+    /// The key that encrypts the files of externally stored entries.
     let fileKey: SymmetricKey
-    /// Encrypts the anchor of the write-ahead log (WAL).
+    /// The key that encrypts the anchor of the write-ahead log (WAL).
     let anchorKey: SymmetricKey
   }
 
@@ -25,7 +25,7 @@ struct StoreKeys: Sendable {
 
   /// Derives the keys of `dataKeys`, of which the one with the highest epoch encrypts new pages.
   ///
-  /// - Returns: nil for an empty list.
+  /// - Returns: Nil for an empty list.
   init?(storeID: UUID, dataKeys: [(epoch: UInt32, key: SymmetricKey)]) {
     let epochs = dataKeys.sorted { $0.epoch > $1.epoch }.map { dataKey in
       Epoch(
@@ -41,7 +41,7 @@ struct StoreKeys: Sendable {
     older = Array(epochs.dropFirst())
   }
 
-  /// The keys of `epoch`, or nil if this store never had it.
+  /// Returns the keys of `epoch`, or nil if this store does not have it.
   @inline(__always)
   func epoch(_ number: UInt32) -> Epoch? {
     number == current.number ? current : older.first { $0.number == number }

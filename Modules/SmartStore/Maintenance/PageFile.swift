@@ -8,16 +8,17 @@ import SalesforceSDKCommon
   import Darwin
 #endif
 
-/// A database file as a sequence of pages, or its log, past SQLite. Of a database only while no
-/// connection of this process has it open: closing it drops SQLite's locks.
+/// A database file or write-ahead log, accessed without SQLite as a sequence of pages. A database
+/// may be opened so only while no connection of this process has it open, because closing it
+/// releases SQLite's locks.
 struct PageFile: ~Copyable {
   private let file: Int32
   private let path: String
 
-  /// Opens an existing file to read.
+  /// Opens an existing file for reading.
   ///
-  /// - Throws: ``FileFailure`` also for anything but a regular file, at once: a pipe would wait for its other
-  ///   end, and a device has none.
+  /// - Throws: ``FileFailure``, also for anything except a regular file, without waiting for the
+  ///   other end of a pipe.
   init(reading path: String) throws(FileFailure) {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
@@ -32,7 +33,7 @@ struct PageFile: ~Copyable {
     self.file = file
   }
 
-  /// Makes an empty file for this user alone, in the place of one of this name.
+  /// Creates an empty file that only this user can access, and replaces an existing file.
   init(creating path: String) throws(FileFailure) {
     self.path = path
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -43,7 +44,8 @@ struct PageFile: ~Copyable {
 
   /// Reads page `number` into `buffer`, of which it fills `PageFormat.pageSize` bytes.
   ///
-  /// - Returns: The number of bytes read: 0 at the end of the file, fewer than a page if it was cut off.
+  /// - Returns: The number of bytes read: 0 at the end of the file, fewer than a page if it was
+  ///   truncated.
   func read(_ number: UInt32, into buffer: UnsafeMutableRawPointer) throws(FileFailure) -> Int {
     try read(PageFormat.pageSize, at: Int(number - 1) * PageFormat.pageSize, into: buffer)
   }
@@ -92,12 +94,13 @@ struct PageFile: ~Copyable {
     private static let seekData: Int32 = 3
   #endif
 
-  /// Where the next bytes are that were ever written, at `offset` or behind it; nil if there are none. A file whose
-  /// size alone was changed has none, and reading its zeros would not end in any useful time.
+  /// Returns the offset of the next written bytes at or after `offset`; nil if there are none. In a
+  /// file whose size was changed without writing there are none, and reading its zeros would take
+  /// too long.
   func nextData(from offset: Int) -> Int? {
     let found = lseek(file, off_t(offset), Self.seekData)
     if found >= 0 { return Int(found) }
-    // A file system that does not know holes has no holes.
+    // A file system without support for holes has none.
     return errno == ENXIO ? nil : offset
   }
 
@@ -114,10 +117,10 @@ struct PageFile: ~Copyable {
     }
   }
 
-  /// Brings what was written to the disk.
+  /// Syncs the written bytes to the disk.
   func sync() throws(FileFailure) {
     #if canImport(Darwin)
-      // fsync leaves the bytes in the drive's cache there.
+      // On these systems fsync leaves the bytes in the drive's cache.
       if fcntl(file, F_FULLFSYNC) == 0 { return }
     #endif
     guard fsync(file) == 0 else { throw FileFailure("synced", path, errno: errno) }

@@ -3,11 +3,15 @@ import GRDB
 import GRDBSQLite
 import SalesforceSDKCommon
 
-/// Looks at every page of a database file: does its tag fit?
+/// A check of the authentication tag of every page of a database file.
 enum PageVerifier {
+  /// The number of damaged pages after which a check ends. Anyone who can write to the folder can make a file of terabytes
+  /// that takes no room, and none of its pages is intact.
+  private static let mostDamaged = 10_000
+
   /// Checks the pages of an encrypted database that no connection has open.
   ///
-  /// - Parameter replaced: Pages that the WAL is going to replace. A crash may have torn them.
+  /// - Parameter replaced: Pages that the WAL will replace. A crash may have torn them.
   static func check(
     _ path: String, keys: StoreKeys, cipher: any StoreCipher, except replaced: Set<UInt32>,
     into report: inout StoreReport
@@ -21,28 +25,31 @@ enum PageVerifier {
     defer { buffer.deallocate() }
     guard let plaintext = buffer.baseAddress else { return }
     var number: UInt32 = 1
-    while true {
+    var damagedCount = 0
+    while damagedCount < mostDamaged {
       let count = try file.read(number, into: encryptor.pageBytes)
       if count == 0 { return }
       report.pages += 1
       if added.remove(number) != nil {
-        // The log has it.
+        // The WAL contains the page.
       } else if count < PageFormat.pageSize {
         report.add(cut(number))
       } else if number != PageFormat.lockPage,
         encryptor.decrypt(number: number, into: plaintext) == nil
       {
+        damagedCount += 1
         report.add(damaged(number))
       }
       number += 1
     }
+    report.add(unchecked(from: number))
   }
 
-  /// Checks the pages of the database file of an open connection, the writing one. No checkpoint may
-  /// run at the same time: a page that is read while it is written looks damaged. A plaintext store's
-  /// pages are only counted, since they have no tags.
+  /// Checks the pages of the database file of an open writing connection. No checkpoint may run at
+  /// the same time, because a page that is read while it is written looks damaged. The pages of a
+  /// plaintext store are only counted, because they have no tags.
   ///
-  /// - Parameter replaced: As above.
+  /// - Parameter replaced: Pages that the WAL will replace. A crash may have torn them.
   static func check(
     _ database: Database, except replaced: Set<UInt32>, into report: inout StoreReport
   ) throws {
@@ -64,8 +71,13 @@ enum PageVerifier {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: PageFormat.pageSize, alignment: 16)
     defer { buffer.deallocate() }
+    var damagedCount = 0
     for index in 0..<pages {
       let number = UInt32(index) + 1
+      guard damagedCount < mostDamaged else {
+        report.add(unchecked(from: number))
+        return
+      }
       guard number != PageFormat.lockPage else { continue }
       report.pages += 1
       if added.remove(number) != nil { continue }
@@ -73,7 +85,9 @@ enum PageVerifier {
         file, buffer.baseAddress, Int32(PageFormat.pageSize), Int64(index * PageFormat.pageSize))
       switch code {
       case SQLITE_OK: continue
-      case StoreIOError.damagedPage: report.add(damaged(number))
+      case StoreIOError.damagedPage:
+        damagedCount += 1
+        report.add(damaged(number))
       default: throw DatabaseError(resultCode: ResultCode(rawValue: code))
       }
     }
@@ -85,6 +99,12 @@ enum PageVerifier {
     .init(
       kind: .page, page: number,
       detail: "the page was changed outside the store, or belongs to another place or store")
+  }
+
+  private static func unchecked(from number: UInt32) -> StoreReport.Finding {
+    .init(
+      kind: .page, page: number,
+      detail: "this page and those behind it were not checked, since \(mostDamaged) are damaged")
   }
 
   private static func cut(_ number: UInt32) -> StoreReport.Finding {

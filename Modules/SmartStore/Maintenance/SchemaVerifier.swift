@@ -1,12 +1,12 @@
 import GRDB
 import SalesforceSDKCommon
 
-/// Compares the schema of a database with the statements that its catalogue would make.
+/// A comparison of a database's schema with the statements that its catalog would create.
 ///
-/// Tags prove that the store wrote a page, not that what was once encrypted was its own. The store itself makes
-/// no trigger, no view, and no table but those of its soups.
+/// Tags prove that the store wrote a page, but not that the content was its own before it was
+/// encrypted. The store creates no triggers, no views, and no tables except those of its soups.
 struct SchemaVerifier {
-  /// An object of a schema, with its statement in the one spelling that is compared.
+  /// An object of a schema, with its statement in normalized form.
   private struct Entry: Equatable {
     let type: String
     let table: String
@@ -15,14 +15,14 @@ struct SchemaVerifier {
 
   private let access: StoreAccess
 
-  /// Everything that the catalogue does not account for. What is missing is not looked for.
+  /// Returns the objects that the catalog does not explain. Missing objects are not reported.
   static func findings(_ access: StoreAccess) throws(SmartStoreError) -> [StoreReport.Finding] {
     try SchemaVerifier(access: access).findings()
   }
 
   private func findings() throws(SmartStoreError) -> [StoreReport.Finding] {
     var found: [StoreReport.Finding] = []
-    // They become part of statements, so they are looked at before any is made of them.
+    // The names become part of statements, so they are checked before any statement is created.
     for soup in access.catalog.soups.values {
       for column in soup.columns where !Soup.isColumnName(column.name, of: soup.table) {
         found.append(
@@ -43,7 +43,7 @@ struct SchemaVerifier {
     return found
   }
 
-  // MARK: What should be there
+  // MARK: Expected objects
 
   private func expectedEntries() throws(SmartStoreError) -> [String: Entry] {
     do {
@@ -70,7 +70,7 @@ struct SchemaVerifier {
     let rows = try StoreStatement(database, "SELECT type, name, tbl_name, sql FROM sqlite_master")
     var entries: [String: Entry] = [:]
     while try rows.step() {
-      // Two objects of one name make one that is not expected.
+      // Two objects of one name are combined to one that is not expected.
       let statement = tokens(of: rows.string(3)) + (entries[rows.string(1)]?.statement ?? [])
       entries[rows.string(1)] = Entry(
         type: rows.string(0), table: rows.string(2), statement: statement)
@@ -78,7 +78,7 @@ struct SchemaVerifier {
     return entries
   }
 
-  /// The tables of soups whose alter was interrupted: their next opening finishes it.
+  /// Returns the tables of soups whose alter is unfinished. Their next opening finishes it.
   private func tablesOfUnfinishedAlters() throws(SmartStoreError) -> [String] {
     guard !access.catalog.unfinished.isEmpty else { return [] }
     let rows = try StoreStatement(access.database, "SELECT id, soupName FROM soup_attrs")
@@ -99,8 +99,9 @@ struct SchemaVerifier {
 
   // MARK: Spelling
 
-  /// A statement as its words and signs. Blanks, the case of words and the quotes around plain names do not
-  /// count: versions differ in them, and SQLite adds quotes when it renames a table.
+  /// Returns a statement as its tokens. Whitespace, the case of words and the quotes around plain
+  /// names are ignored, because versions differ in them, and SQLite adds quotes when it renames a
+  /// table.
   static func tokens(of statement: String) -> [String] {
     var tokens: [String] = []
     var rest = Array(statement.unicodeScalars)[...]

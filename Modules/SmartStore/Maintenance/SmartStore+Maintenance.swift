@@ -2,13 +2,13 @@ extension SmartStore {
   /// Checks the tag of every page, SQLite's structures, and that index columns and full-text rows agree with
   /// the entries. Findings are returned in the report, not thrown; nothing is changed.
   ///
-  /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as requested, is a
-  /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is not damage.
+  /// Paths that ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` left unindexed on request
+  /// are findings of kind ``StoreReport/Finding/Kind/notIndexed``, which are not damage.
   ///
   /// Reads continue during the check; writes wait, about a second for 200 MB.
   ///
-  /// - Throws: ``SmartStoreError`` `closed`, `io` if the check could not be made; `readOnly` for a
-  ///   store that was opened to be read, of which the writer alone can check full text and pages.
+  /// - Throws: ``SmartStoreError`` `closed`, `io` if the check could not run; `readOnly` for a
+  ///   store that was opened read-only, because only the writer can check full text and pages.
   public func verify() async throws(SmartStoreError) -> StoreReport {
     try checkOpen()
     try checkWritable()

@@ -1,14 +1,14 @@
 import GRDB
 import SalesforceSDKCommon
 
-/// Looks at every entry of every soup: are its columns and full-text rows what it says itself?
+/// A comparison of every entry of every soup with its columns and full-text rows.
 struct SoupVerifier {
   private let access: StoreAccess
   private var report: StoreReport
 
   /// Checks SQLite's structures and all soups.
   ///
-  /// - Throws: What keeps the check from going on; what it finds is in the report.
+  /// - Throws: The errors that prevent the check. Findings are in the report.
   static func check(
     _ access: StoreAccess, into report: inout StoreReport
   ) throws(SmartStoreError) {
@@ -17,9 +17,9 @@ struct SoupVerifier {
     try verifier.checkStructure()
     let schema = try SchemaVerifier.findings(access)
     for finding in schema { verifier.report.add(finding) }
-    // Names of columns that are none of the store's must not become parts of statements.
+    // Column names of other programs must not become part of statements.
     guard schema.allSatisfy({ $0.path == nil }) else { return }
-    // A store whose creation was interrupted has no tables yet.
+    // A store whose creation was interrupted has no tables.
     guard try access.hasTable(MetaTable.attributes) else { return }
     try verifier.checkMetaTables()
     for soup in access.catalog.soups.values.sorted(by: { $0.number < $1.number }) {
@@ -35,7 +35,7 @@ struct SoupVerifier {
 
   // MARK: Structure
 
-  /// SQLite's own check: trees, free pages, and that each index has an entry for each row.
+  /// Runs SQLite's own check: trees, free pages, and that each index has an entry for each row.
   private mutating func checkStructure() throws(SmartStoreError) {
     let statement = try StoreStatement(
       access.database, "PRAGMA integrity_check(\(StoreReport.findingLimit))")
@@ -49,7 +49,7 @@ struct SoupVerifier {
     }
   }
 
-  /// Each soup has its row and its table, and each table and index spec its soup.
+  /// Checks that each soup has its row and its table, and each table and index spec its soup.
   private mutating func checkMetaTables() throws(SmartStoreError) {
     let tables = try names(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'TABLE_[0-9]*'"
@@ -59,7 +59,7 @@ struct SoupVerifier {
     while try soups.step() {
       let table = "TABLE_\(soups.int64(0))"
       known.insert(table)
-      // An alter that was interrupted goes on when the store is opened.
+      // An interrupted alter is finished when the store is opened.
       if access.catalog.unfinished.contains(soups.string(1)) { continue }
       if !tables.contains(table) {
         report.add(.init(kind: .soup, soup: soups.string(1), detail: "its table is missing"))
@@ -99,7 +99,8 @@ struct SoupVerifier {
       ? RowComparison(
         soup.fullTextTable, soup.fullTextColumns.map { soup.columns[$0] }, of: soup, id: "rowid",
         on: access) : nil
-    // An alter without re-indexing leaves columns empty: as many findings would hide the others.
+    // An alter without re-indexing leaves columns empty. One finding per entry would hide the
+    // others.
     var notIndexed: [MemberKey: Int] = [:]
     var withEscapedNames = 0
     while try rows.step() {
@@ -167,7 +168,7 @@ struct SoupVerifier {
     }
   }
 
-  /// The text of an externally stored entry; nil if its file gives none.
+  /// Returns the text of an externally stored entry; nil if its file cannot be read.
   private func fileText(of entryId: Int64, in soup: Soup) throws(SmartStoreError) -> [UInt8]? {
     do throws(SmartStoreError) {
       return try access.externalText(of: entryId, in: soup)
@@ -202,7 +203,8 @@ struct SoupVerifier {
   }
 }
 
-/// Compares a row's columns with an entry's own values, in the form in which they are written.
+/// A comparison of a row's columns with the values in its entry, in the form in which they are
+/// stored.
 private struct RowComparison {
   private let access: StoreAccess
   private let table: String
@@ -224,8 +226,8 @@ private struct RowComparison {
     self.sources = sources
   }
 
-  /// The paths whose columns hold another value than the entry, and whether that is none, or the
-  /// value in the form in which older versions kept it.
+  /// Returns the paths whose columns have another value than the entry, and whether that value is
+  /// missing, or in the form of older versions.
   func differences(
     _ element: JSONSlice, entryId: Int64, lastModified: Int64
   ) throws(SmartStoreError) -> [(path: String, isNotIndexed: Bool)] {
@@ -247,7 +249,7 @@ private struct RowComparison {
       access.database,
       "SELECT 1 FROM \(table) WHERE \(id) = ?1 AND (\(column.name) IS NULL OR \(column.name) = ?2)")
     statement.bind(entryId, at: 1)
-    // Older versions kept numbers, arrays and objects as they are written.
+    // Older versions stored numbers, arrays and objects as they are written.
     if column.type == .string || column.type == .fullText,
       let written = element.project(column.path).compactText
     {
@@ -256,7 +258,7 @@ private struct RowComparison {
     return try statement.step()
   }
 
-  /// SQLite compares, so that a value is the same here exactly if it is in the index.
+  /// Compares with SQLite, so that a value is equal here exactly if it is equal in the index.
   private func agrees(
     _ positions: Range<Int>, _ element: JSONSlice, _ entryId: Int64, _ lastModified: Int64
   ) throws(SmartStoreError) -> Bool {

@@ -1,18 +1,18 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// What maintenance that was interrupted left in a store's folder.
+/// The stale files that interrupted maintenance leaves in a store's folder.
 ///
-/// A database and its key file change together, though only one of them can be renamed at a time. So
-/// while it happens the key file lies under another name, and the database, which changes in one
-/// step, says whose it is: an encrypted one needs it, a plaintext one does not. In the same way it says
-/// which of the copies of externally stored entries count.
+/// A database and its key file change together, but only one of them can be renamed at a time. So
+/// the key file has another name during the change, and the database, which changes in one step,
+/// decides to which form it belongs: an encrypted database needs the key file, a plaintext one does
+/// not. In the same way it decides which copies of externally stored entries are valid.
 struct StaleStoreFiles {
   private let paths: StorePaths
 
   init(_ paths: StorePaths) { self.paths = paths }
 
-  /// Completes or undoes what was interrupted. Only by the holder of the write lock.
+  /// Completes or undoes interrupted maintenance. Only the holder of the write lock may call it.
   func recover() throws(SmartStoreError) {
     do {
       try recoverKeyFile()
@@ -33,8 +33,15 @@ struct StaleStoreFiles {
     }
   }
 
-  /// What the database says it is; nil if there is none. Only while this process has it not open:
-  /// looking at an open database drops SQLite's locks on it.
+  /// Whether there is anything that ``recover()`` may have to work on.
+  var mayExist: Bool {
+    if (try? ExternalConversion(database: paths.database).isIncomplete()) != false { return true }
+    return ([paths.pendingKeyFile] + paths.copies).contains { DurableFile(path: $0).exists }
+  }
+
+  /// Returns the database's kind by its first bytes; nil if it does not exist. Only while this
+  /// process does not have it open, because reading an open database here releases SQLite's locks
+  /// on it.
   func header() throws(SmartStoreError) -> DatabaseHeader? {
     do {
       return try readHeader()
@@ -43,8 +50,8 @@ struct StaleStoreFiles {
     }
   }
 
-  /// The generation of the write-ahead log (WAL) that the database names; nil if it is none of a store. As
-  /// with ``header()``, the database must not be open.
+  /// Returns the generation of the write-ahead log (WAL) in the database; nil if it is not a
+  /// store's. As with ``header()``, the database must not be open.
   func generation() throws(SmartStoreError) -> UInt64? {
     try header().flatMap { $0.kind == .store ? $0.generation : nil }
   }
@@ -60,13 +67,13 @@ struct StaleStoreFiles {
       try DurableFile(path: paths.anchor).remove()
       try pending.remove()
     default:
-      // Neither is what maintenance leaves behind: not ours to judge.
+      // Maintenance leaves neither kind of file: they are not changed.
       break
     }
   }
 
-  /// Converted copies of entry files are complete before the database changes, and count from
-  /// then on.
+  /// Recovers the entry files. Their converted copies are complete before the database changes, and
+  /// are valid from then on.
   private func recoverExternalFiles() throws(FileFailure) {
     let conversion = ExternalConversion(database: paths.database)
     guard try conversion.isIncomplete(), let kind = try readHeader()?.kind, kind != .foreign else {

@@ -4,20 +4,20 @@ import GRDB
 import GRDBSQLite
 import SalesforceSDKCommon
 
-/// Rewrites the database of a closed store: encrypted, decrypted, or encrypted with a new key.
+/// A rewrite of a closed store's database: encrypted, decrypted, or encrypted with a new key.
 ///
-/// Each way makes a copy of every page in a file of its own, checks that the copy opens and reads,
-/// and renames it over the database. Until that one step the store is what it was, after it what it
-/// shall be. What a crash leaves besides is removed by ``StaleStoreFiles``.
+/// Each conversion copies every page to a new file, checks that the copy opens and can be read, and
+/// renames it over the database. Before that single step the store has the old form, after it the
+/// new one. ``StaleStoreFiles`` removes the files that a crash leaves.
 struct StoreConversion {
-  /// A step of a conversion that was just taken, for tests of a crash after it.
+  /// A completed step of a conversion, for tests of a crash after it.
   enum Step: Sendable, CaseIterable {
-    case exported, keyWritten, copied, verified, keySetAside, replaced
+    case exported, keyWritten, written, copied, verified, keySetAside, replaced
   }
 
   let paths: StorePaths
   let options: StoreDatabaseOptions
-  /// Called after each step; what it throws ends the conversion as a failure would.
+  /// Called after each step. An error that it throws ends the conversion like a failure.
   var didTake: (@Sendable (Step) throws -> Void)?
 
   // MARK: Encrypting and decrypting
@@ -48,14 +48,14 @@ struct StoreConversion {
         try take(.exported)
         try writeEncrypted(with: provider)
       }
-      // The store is encrypted. What cannot be noted now is at the next opening.
+      // The store is encrypted. If the record cannot be written now, the next opening writes it.
       try? StoreKeyHierarchy.bind(paths, provider: provider)
     }
     _ = consume readers
     return lock
   }
 
-  /// Refuses to put tags on what the store has not written itself.
+  /// Refuses to encrypt content that the store has not written.
   private func checkContent(of database: StoreDatabase) throws(SmartStoreError) {
     do {
       var report = StoreReport()
@@ -80,7 +80,7 @@ struct StoreConversion {
             + "once, and encrypt it then.")
       }
     } catch {
-      // The first failure is the one to tell.
+      // The first failure is the one to report.
       try? database.close()
       throw SmartStoreError(grdb: error)
     }
@@ -94,7 +94,7 @@ struct StoreConversion {
     let encryptor = PageEncryptor(keys: keys, cipher: options.cipher, generation: anchor.generation)
     try copy(paths.exported, to: paths.encrypted) { page, number in
       if number == 1 {
-        // A copy that was never opened is not in WAL mode yet.
+        // A copy that was never opened is not yet in WAL mode.
         page.storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
         page.storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
       }
@@ -109,7 +109,7 @@ struct StoreConversion {
     try replace(with: paths.encrypted)
   }
 
-  /// Opens every page of an encrypted store for good.
+  /// Decrypts every page of an encrypted store permanently.
   func decrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
     let readers = try opening.takeReadersLock(isShared: false)
     let database = try opening.open(.encrypted(provider))
@@ -132,8 +132,8 @@ struct StoreConversion {
     try verify(paths.decrypted, store: nil)
     let sealed = EncryptedStore(keys: keys, cipher: options.cipher)
     try convertExternalFiles(from: ExternalFileEncryptor(store: sealed), to: nil)
-    // First: a plaintext store that counts as encrypted could not be encrypted again. Until it is plaintext,
-    // each opening notes it again.
+    // First, because a plaintext store that is recorded as encrypted could not be encrypted again.
+    // Until the store is plaintext, each opening restores the record.
     try StoreKeySource(provider, for: paths.identity).forget()
     do {
       try DurableFile(path: paths.keyFile).move(to: URL(fileURLWithPath: paths.pendingKeyFile))
@@ -153,7 +153,7 @@ struct StoreConversion {
   func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
-    // A run that was interrupted has left a store that the new key opens.
+    // An interrupted run leaves a store that the new key opens.
     let readers = try opening.takeReadersLock(isShared: false)
     var isBegun = true
     do throws(SmartStoreError) {
@@ -165,7 +165,7 @@ struct StoreConversion {
     try recoverExternalFiles(of: database)
     let lock = try database.closeKeepingLock()
     try lock.whileHeld { () throws(SmartStoreError) in
-      // Once the new key opens the store nothing is left that could not wait for the next opening.
+      // Once the new key opens the store, the remaining work can wait for the next opening.
       defer { try? StaleStoreFiles(paths).recover() }
       try rewriteEncrypted(from: old, to: new)
     }
@@ -193,13 +193,14 @@ struct StoreConversion {
     try verify(paths.reencrypted, store: store)
     do {
       try exchange(epoch)
-      // One by one: until all are encrypted again, the key file holds both keys.
+      // One file at a time: until all are encrypted with the new key, the key file contains both
+      // keys.
       try ExternalFiles(database: paths.database, encryptor: ExternalFileEncryptor(store: store))
         .reencryptFiles()
       if let anchor { try replaceAnchor(anchor, epoch.keys) }
       try StoreKeyHierarchy.dropOlderEpochs(paths, provider: new)
     } catch {
-      // The copy is there until it has replaced the database, whether or not that was reported.
+      // The copy exists until it has replaced the database, even if the failure was not reported.
       if DurableFile(path: paths.reencrypted).exists, let failure = error as? SmartStoreError {
         throw failure
       }
@@ -210,10 +211,10 @@ struct StoreConversion {
     }
   }
 
-  /// Puts the new key file and then the new database in the place of the old ones.
+  /// Replaces the key file and then the database.
   ///
-  /// Nothing but the new database needs the new key file. Should that not take its place, the old
-  /// key file returns: a caller that gets an error may forget the new key.
+  /// Only the new database needs the new key file. If replacing the database fails, the old key
+  /// file is restored, because a caller that receives an error may delete the new key.
   private func exchange(_ epoch: StoreKeyHierarchy.NextEpoch) throws(SmartStoreError) {
     do throws(SmartStoreError) {
       try StoreKeyHierarchy.write(epoch.file, paths)
@@ -236,7 +237,7 @@ struct StoreConversion {
 
   // MARK: The anchor of the write-ahead log (WAL)
 
-  /// The anchor of the store; nil if it is from before there were anchors.
+  /// Returns the anchor of the store; nil if an earlier version without anchors created the store.
   private func readAnchor(_ keys: StoreKeys) throws(SmartStoreError) -> WALAnchor? {
     do {
       return try WALCheck(paths, keys: keys, cipher: options.cipher).anchor
@@ -245,7 +246,7 @@ struct StoreConversion {
     }
   }
 
-  /// The number of pages of a database file.
+  /// Returns the number of pages of a database file.
   private func pageCount(_ path: String) throws(SmartStoreError) -> UInt64 {
     do {
       return (try DurableFile(path: path).size() ?? 0) / UInt64(PageFormat.pageSize)
@@ -254,7 +255,7 @@ struct StoreConversion {
     }
   }
 
-  /// Replaces the anchor by one that the newest data-encryption key encrypts.
+  /// Replaces the anchor with one that is encrypted with the newest data-encryption key.
   private func replaceAnchor(_ anchor: WALAnchor, _ keys: StoreKeys) throws(SmartStoreError) {
     do {
       try StoreAnchors.replace(with: anchor, paths, keys: keys, cipher: options.cipher)
@@ -267,24 +268,26 @@ struct StoreConversion {
 
   private var opening: StoreOpening {
     var options = options
-    // What is to be encrypted here is not encrypted on the way.
+    // The content is encrypted here, not during opening.
     options.encryptsPlaintext = false
     return StoreOpening(paths: paths, options: options)
   }
 
-  /// Runs the steps, and removes what they leave whether they succeed or not.
+  /// Runs the steps, and then removes stale files, also after a failure.
   private func recovering(_ steps: () throws(SmartStoreError) -> Void) throws(SmartStoreError) {
     do {
       try steps()
       try StaleStoreFiles(paths).recover()
     } catch {
-      // The first failure is the one to report. What cannot be removed now is removed at the next opening.
+      // The first failure is the one to report. Files that cannot be removed now are removed at the
+      // next opening.
       try? StaleStoreFiles(paths).recover()
       throw error
     }
   }
 
-  /// Refuses to drop the key of copies that were kept since they may still be read by hand.
+  /// Refuses to delete the key of the copies of damaged logs, which may still be needed to read
+  /// them.
   private func checkCopies() throws(SmartStoreError) {
     guard let copy = paths.damagedLogs.last else { return }
     throw SmartStoreError(
@@ -293,7 +296,7 @@ struct StoreConversion {
         + "read it. Delete it, or move it away with a copy of the key file, and try again.")
   }
 
-  /// Brings the files of externally stored entries to the state that the database knows.
+  /// Applies the database's last commit to the files of externally stored entries.
   private func recoverExternalFiles(of database: StoreDatabase) throws(SmartStoreError) {
     do throws(SmartStoreError) {
       try ExternalFiles(database: paths.database, encryptor: nil).reconcile(with: database)
@@ -304,8 +307,8 @@ struct StoreConversion {
     }
   }
 
-  /// Makes a converted copy of the files of externally stored entries, which counts from the moment
-  /// at which the database is replaced.
+  /// Creates a converted copy of the files of externally stored entries. It becomes valid when the
+  /// database is replaced.
   private func convertExternalFiles(
     from source: ExternalFileEncryptor?, to target: ExternalFileEncryptor?
   ) throws(SmartStoreError) {
@@ -319,10 +322,10 @@ struct StoreConversion {
     }
   }
 
-  /// Writes a plaintext copy whose pages have room for tags.
+  /// Writes a plaintext copy whose pages have space for tags.
   private func export(_ database: StoreDatabase) throws(SmartStoreError) {
     do {
-      // SQLite would let others read it.
+      // SQLite would create it readable for other users.
       try DurableFile(path: paths.exported).replace(with: [])
       try database.writer.writeWithoutTransaction { connection in
         var reserve = Int32(PageFormat.reservedSize)
@@ -344,7 +347,8 @@ struct StoreConversion {
     }
   }
 
-  /// Copies a database page by page; `transform` changes each in place, or says that it cannot.
+  /// Copies a database page by page; `transform` changes each page in place, or returns that it
+  /// cannot.
   private func copy(
     _ source: String, to target: String,
     _ transform: (UnsafeMutableRawPointer, UInt32) -> Bool
@@ -367,6 +371,7 @@ struct StoreConversion {
         number += 1
       }
       do {
+        try take(.written)
         try copy.sync()
       } catch {
         throw SmartStoreError(
@@ -425,7 +430,7 @@ struct StoreConversion {
     try take(.verified)
   }
 
-  /// The one step that counts.
+  /// Replaces the database, the step that decides between old and new form.
   private func replace(with copy: String) throws(SmartStoreError) {
     do {
       try DurableFile(path: copy).move(to: URL(fileURLWithPath: paths.database))

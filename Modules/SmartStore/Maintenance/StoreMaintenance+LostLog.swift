@@ -2,16 +2,18 @@ import Foundation
 import SalesforceSDKCommon
 
 extension StoreMaintenance {
-  /// Creates a store usable again whose write-ahead log (WAL) is missing, was cut off or replaced. Opening such
-  /// a store throws ``SmartStoreError/Code/corruptLog``. The transactions of the WAL are lost permanently.
+  /// Makes a store usable again whose write-ahead log (WAL) is missing, truncated or replaced.
+  /// Opening such a store throws ``SmartStoreError/Code/corruptLog``. The transactions of the WAL
+  /// are lost permanently.
   ///
-  /// The remains of a WAL are kept as `store.sqlite-wal.damaged-1` and so on, which every check names until
-  /// it is removed. The transactions of a WAL that was cut stay as far as they reach; one of another store,
-  /// or an older one, is left out. Where a checkpoint was under way, pages may contradict each other: the
-  /// report says so. Nothing is changed in a store whose WAL is whole, nor where neither the database nor the
-  /// WAL has a first page of this store: there a backup helps, and no WAL.
+  /// The remains of a WAL are kept as `store.sqlite-wal.damaged-1` and so on. Every check reports
+  /// these files until they are removed. A truncated WAL keeps the transactions before the
+  /// truncation; a WAL of another store, or an older one, is not used. If a checkpoint was running,
+  /// pages may be inconsistent, which the report shows. Nothing changes in a store whose WAL is
+  /// complete, or if neither the database nor the WAL has a first page of this store: then only a
+  /// backup helps.
   ///
-  /// - Returns: What a check of the store finds afterwards.
+  /// - Returns: The report of a check of the store afterwards.
   /// - Throws: ``SmartStoreError`` as ``verify(_:)``, `diskFull`.
   public func acceptLostLog(
     _ encryption: StoreEncryption
@@ -21,12 +23,13 @@ extension StoreMaintenance {
     let lock = try opening.takeLock()
     if case .encrypted(let provider) = encryption {
       let keys = try StoreKeyHierarchy.open(paths.withKeyFileOfDatabase(), provider: provider)
-      // What a page names that is not the store's counts for nothing.
+      // The generation in a page of another store is meaningless.
       let isKnown = try opening.decryptsFirstPage(keys)
       let generation = isKnown ? try StaleStoreFiles(paths).generation() : nil
       do {
         let check = try WALCheck(paths, keys: keys, cipher: options.cipher)
-        // A checkpoint that ended with the power may have torn the first page: then the WAL has it.
+        // A power failure during a checkpoint may have torn the first page; then the WAL contains
+        // it.
         if isKnown || check.log.pages.contains(1),
           let fault = check.fault(databaseGeneration: generation)
         {
@@ -41,7 +44,7 @@ extension StoreMaintenance {
     return report
   }
 
-  /// Takes the WAL as it is for the one that belongs to the database, or leaves it out.
+  /// Accepts the present WAL as the one that belongs to the database, or excludes it.
   private func replaceAnchor(
     _ check: WALCheck, _ fault: WALCheck.Fault, _ keys: StoreKeys, databaseGeneration: UInt64
   ) throws(FileFailure) {
@@ -66,9 +69,9 @@ extension StoreMaintenance {
   }
 }
 
-/// Anchors that are written while no connection is open.
+/// Functions that write anchors while no connection is open.
 enum StoreAnchors {
-  /// Replaces the anchor of a store, and waits for the disk.
+  /// Replaces the anchor of a store, and waits until it is on disk.
   static func replace(
     with anchor: WALAnchor, _ paths: StorePaths, keys: StoreKeys, cipher: any StoreCipher
   ) throws(FileFailure) {

@@ -3,22 +3,23 @@ import SalesforceSDKCommon
 
 /// Maintenance of one closed store: changing its key, encrypting, decrypting, verifying.
 ///
-/// Every call takes the store's write lock and fails with `busyOtherProcess` while a process has the store
-/// open for writing, with `busy` while another process reads it. A call that fails leaves the store as it
-/// was; so does the end of the process or of the power at any instant, or else the call is complete. The only
-/// exception is described at ``reencrypt(from:to:)``. The error of a call that changes keys or encryption
-/// states in ``SmartStoreError/keyStates`` which key opens the store now, and whether both have to be kept.
-/// Calls block until the disk has done its work: run them off the threads that tasks share, or through
+/// Every call takes the store's write lock. It fails with `busyOtherProcess` while a process has
+/// the store open for writing, and with `busy` while another process reads it. A call that fails
+/// leaves the store unchanged. If the process or the power ends during a call, the store is either
+/// unchanged or completely changed; the only exception is described at ``reencrypt(from:to:)``. If
+/// a call that changes keys or encryption fails, its error states in ``SmartStoreError/keyStates``
+/// which key opens the store now, and whether both keys must be kept. Calls block until the disk
+/// has finished: run them off the threads that tasks share, or with
 /// ``SmartStoreManager/withClosedStore(named:owner:_:)``.
 ///
 /// The database is rewritten into a copy in its folder, so its size must be free on the disk.
 public struct StoreMaintenance: Sendable {
   let paths: StorePaths
   var options = StoreDatabaseOptions()
-  /// For tests of a crash after a step.
+  /// Called after each step, for tests of a crash.
   var didTake: (@Sendable (StoreConversion.Step) throws -> Void)?
 
-  /// The store whose files are in the folder `directory`. Nothing is read yet.
+  /// Creates the maintenance of the store in the folder `directory`. Reads nothing yet.
   ///
   /// - Parameters:
   ///   - name: The name that the store is opened by.
@@ -32,24 +33,26 @@ public struct StoreMaintenance: Sendable {
   /// Accepts the current files of the store, despite the record in the secret store, when it is opened or
   /// encrypted next.
   ///
-  /// Call it after the files were restored from a backup that is older than the record in the secret store
-  /// (`foreignStore`), or for a plaintext store in the place of an encrypted one; never as a matter of
-  /// course, since it lifts the protection against exchanged files once. Files that belong to another account
-  /// or name are refused all the same.
+  /// Call it after the files were restored from a backup that is older than the record in the
+  /// secret store (`foreignStore`), or for a plaintext store that replaces an encrypted one. Do not
+  /// call it routinely, because it disables the protection against replaced files once. Files that
+  /// belong to another account or name are still refused.
   ///
   /// - Throws: ``SmartStoreError`` `keyLocked`, `keyMissing`, `wrongKey`, `corruptKeyFile`, `io`.
   public func acceptRestoredFiles(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
     try StoreKeySource(provider, for: paths.identity).forget()
   }
 
-  /// Wraps the store's data-encryption key with another key; no page is rewritten (SS-35).
+  /// Wraps the store's data-encryption key with another key. Rewrites no page (SS-35).
   ///
-  /// An attacker with the old key and an old copy of the key file can still read the store:
-  /// ``reencrypt(from:to:)`` ends that. A store that `new` opens already stays as it is, so the call
-  /// can be repeated after an interruption. One that throws `io` may have failed when it waited for the
-  /// disk, with the new key file in place: ``SmartStoreError/keyStates`` says so.
+  /// An attacker with the old key and an old copy of the key file can still read the store;
+  /// ``reencrypt(from:to:)`` prevents that. A store that `new` already opens does not change, so
+  /// the call can be repeated after an interruption. A call that throws `io` may have failed while
+  /// it waited for the disk, after the new key file was in place: ``SmartStoreError/keyStates``
+  /// shows it.
   ///
-  /// - Parameter new: Makes its key if it has none, once the old one has opened the store.
+  /// - Parameter new: The new provider. If it has no key, a key is created once the old one has
+  ///   opened the store.
   /// - Throws: ``SmartStoreError`` `wrongKey` if neither key opens the store or both are the same,
   ///   `keyMissing`,
   ///   `keyLocked`, `corruptKeyFile`, `databaseMissing`, `busyOtherProcess`, `diskFull`, `io`.
@@ -69,16 +72,18 @@ public struct StoreMaintenance: Sendable {
 
   /// Encrypts every page with a new data-encryption key, which is wrapped by the key of `new`.
   ///
-  /// After an interrupted call, `new` may already open the store; repeat the call to resume it. After a
-  /// crash, keep both keys until a call has returned. One that throws has left the store to the key that
-  /// opened it before, with two exceptions: `unfinishedOperation` says that `new` opens the store, which can
-  /// be used, and `backupFailed` that either may. ``SmartStoreError/keyStates`` says it in each case.
+  /// After an interrupted call, `new` may already open the store; repeat the call to resume it.
+  /// After a crash, keep both keys until a call has returned. After an error the key that opened
+  /// the store before still opens it, with two exceptions: after `unfinishedOperation`, `new` opens
+  /// the store, which can be used; after `backupFailed`, either key may.
+  /// ``SmartStoreError/keyStates`` states the key in each case.
   ///
-  /// - Parameter new: May be the same as `old`. Makes its key if it has none.
-  /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or a copy of a damaged
-  ///   log is kept, which would be unreadable afterwards; `verificationOpenFailed`, `verificationReadFailed`,
-  ///   `replaceFailed`; `unfinishedOperation` if an entry file could not be encrypted again or the older
-  ///   data-encryption key not be forgotten; `backupFailed` if the disk failed twice.
+  /// - Parameter new: May be the same as `old`. If it has no key, a key is created.
+  /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or if a copy of
+  ///   a damaged log exists, which would become unreadable; `verificationOpenFailed`,
+  ///   `verificationReadFailed`, `replaceFailed`; `unfinishedOperation` if an entry file could not
+  ///   be encrypted again or the older data-encryption key could not be deleted; `backupFailed` if
+  ///   the disk failed twice.
   public func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -88,17 +93,18 @@ public struct StoreMaintenance: Sendable {
     }
   }
 
-  /// Turns a plaintext store into an encrypted one (SS-40). The disk may keep parts of the plaintext file
-  /// until their blocks are reused.
+  /// Encrypts a plaintext store (SS-40). The disk may keep parts of the plaintext file until their
+  /// blocks are reused.
   ///
-  /// Encrypted content counts as written by the store, so everything is checked first: the schema has to be
-  /// the one that the store makes of its soups, without triggers or views, every entry a JSON object with its
-  /// own id, and every index what its entries say.
+  /// Encrypted content counts as written by the store, so everything is checked first: the schema
+  /// must be the one that the store creates for its soups, without triggers or views, every entry
+  /// must be a JSON object with its own id, and every index must agree with the entries.
   ///
-  /// - Throws: ``SmartStoreError`` `wrongKey` if it is encrypted already; `notADatabase` if the secret store of
-  ///   the provider knows the store as encrypted, so that this database was put in its place; `corrupt` if the
-  ///   check finds anything; `unfinishedOperation` if an alter or a load has to be finished first, which
-  ///   opening the store as plaintext does; `attachFailed`, `exportFailed`, `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`,
+  /// - Throws: ``SmartStoreError`` `wrongKey` if it is encrypted already; `notADatabase` if the
+  ///   provider's secret store has a record of the store as encrypted, so that this database must
+  ///   have replaced it; `corrupt` if the check finds anything; `unfinishedOperation` if an alter
+  ///   or a load must be finished first, which opening the store as plaintext does; `attachFailed`,
+  ///   `exportFailed`, `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`,
   ///   `keyLocked`, `busyOtherProcess`, `diskFull`, `io`.
   public func encrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
     try inspection(nil, provider).stating { () throws(SmartStoreError) in
@@ -107,9 +113,9 @@ public struct StoreMaintenance: Sendable {
     }
   }
 
-  /// Turns an encrypted store into a plaintext one (SS-40).
+  /// Decrypts an encrypted store (SS-40).
   ///
-  /// - Throws: ``SmartStoreError`` as ``encrypt(_:)``, and what opening the store throws.
+  /// - Throws: ``SmartStoreError`` as ``encrypt(_:)``, and the errors of opening the store.
   public func decrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
     try inspection(provider, nil).stating { () throws(SmartStoreError) in
       try checkExists()
@@ -136,7 +142,7 @@ public struct StoreMaintenance: Sendable {
     return try StaleStoreFiles(paths).header()?.kind != .plaintext
   }
 
-  /// Refuses to make a store where there is none.
+  /// Throws if the store does not exist, so that no call creates it.
   func checkExists() throws(SmartStoreError) {
     let size: UInt64?
     do {

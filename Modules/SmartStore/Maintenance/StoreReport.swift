@@ -1,9 +1,10 @@
 /// The findings of a verification.
 public struct StoreReport: Sendable {
-  /// One finding. It never contains record data: SQLite's own lines, which findings of kind
-  /// ``Kind/structure`` repeat, name pages, tables, indexes and rows.
+  /// A finding. It never contains record data. Findings of kind ``Kind/structure`` repeat SQLite's
+  /// own lines, which contain the names of pages, tables, indexes and rows.
   public struct Finding: Sendable, Hashable {
-    /// The kind of a finding. Kinds may be added: compare with the constants, do not enumerate.
+    /// The kind of a finding. Later versions may add kinds: compare with the constants, do not list
+    /// them all.
     public struct Kind: RawRepresentable, Sendable, Hashable {
       public let rawValue: String
 
@@ -15,19 +16,20 @@ public struct StoreReport: Sendable {
       public static let log = Kind(rawValue: "log")
       /// SQLite cannot open the database, or finds its structure broken.
       public static let structure = Kind(rawValue: "structure")
-      /// The schema has a table, an index, a trigger or a view that the store does not make of its soups.
+      /// The schema has a table, an index, a trigger or a view that the store does not create for
+      /// its soups.
       public static let schema = Kind(rawValue: "schema")
-      /// The tables that describe soups contradict the tables that hold them.
+      /// The tables that describe soups contradict the tables that contain their entries.
       public static let soup = Kind(rawValue: "soup")
       /// An entry is not a JSON object, or its system members differ from the columns of its row.
       public static let element = Kind(rawValue: "element")
       /// A column of an index has another value than the entry.
       public static let indexColumn = Kind(rawValue: "indexColumn")
-      /// Entries of a soup have a value at a path and none in its column, as an alter without
-      /// re-indexing leaves them, or the value or a name in a spelling that older versions kept: queries by
-      /// this path do not find them. `reIndexSoup` puts it right. One finding for all entries of a path.
+      /// Entries of a soup have a value at a path and none in its column, as after an alter without
+      /// re-indexing, or the value or a name is in the form of older versions: queries by this path
+      /// do not find them. Correct it with `reIndexSoup`. One finding covers all entries of a path.
       public static let notIndexed = Kind(rawValue: "notIndexed")
-      /// A full-text row is missing or superfluous, or has another text than the entry.
+      /// A full-text row is missing or redundant, or has another text than the entry.
       public static let fullText = Kind(rawValue: "fullText")
     }
 
@@ -43,7 +45,7 @@ public struct StoreReport: Sendable {
     /// A description of the finding.
     public let detail: String
 
-    /// Where it is, such as `soup accounts, element 5, path Name`; empty for the whole store.
+    /// The location, such as `soup accounts, element 5, path Name`; empty for the whole store.
     public var place: String {
       var parts: [String] = []
       if let page { parts.append("page \(page)") }
@@ -80,6 +82,6 @@ public struct StoreReport: Sendable {
 }
 
 extension StoreReport.Finding: CustomStringConvertible {
-  /// Place and detail in one line.
+  /// The location and the detail in one line.
   public var description: String { place.isEmpty ? detail : "\(place): \(detail)" }
 }

@@ -4,15 +4,15 @@ import GRDBSQLite
 import SalesforceSDKCommon
 
 extension StoreMaintenance {
-  /// Checks the tag of every page, SQLite's structures, and that index columns and full-text rows agree with
-  /// the entries. Findings are returned in the report, not thrown, and every file stays as it is: the
-  /// write-ahead log (WAL) is read without a checkpoint. Interrupted maintenance is completed first, but only
-  /// if all pages of the store are intact.
+  /// Checks the tag of every page, SQLite's structures, and that index columns and full-text rows
+  /// agree with the entries. Findings are returned in the report, not thrown. No file is changed:
+  /// the write-ahead log (WAL) is read without a checkpoint. Interrupted maintenance is completed
+  /// first, but only if all pages of the store are intact.
   ///
-  /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as requested, is a
-  /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is not damage.
+  /// Paths that ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` left unindexed on request
+  /// are findings of kind ``StoreReport/Finding/Kind/notIndexed``, which are not damage.
   ///
-  /// - Throws: ``SmartStoreError`` if the check could not be made: `keyMissing`, `keyLocked`,
+  /// - Throws: ``SmartStoreError`` if the check could not run: `keyMissing`, `keyLocked`,
   ///   `wrongKey`, `corruptKeyFile`, `busyOtherProcess`, `io`.
   public func verify(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreReport {
     try checkExists()
@@ -26,7 +26,7 @@ extension StoreMaintenance {
   func checkLocked(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreReport {
     var report = StoreReport()
     let sealed = try checkPages(encryption, into: &report)
-    // Nothing is written before the pages are known to be whole.
+    // Nothing is written before the pages are known to be intact.
     let isWhole = report.isClean
     if isWhole { try StaleStoreFiles(paths).recover() }
     paths.reportDamagedLogs(into: &report)
@@ -38,7 +38,7 @@ extension StoreMaintenance {
     return report
   }
 
-  /// Checks pages and log where they lie.
+  /// Checks pages and log in their files.
   ///
   /// - Returns: The store's keys; nil for a plaintext one.
   private func checkPages(
@@ -73,7 +73,7 @@ extension StoreMaintenance {
     return EncryptedStore(keys: keys, cipher: options.cipher)
   }
 
-  /// Checks what SQLite and the soups make of the pages.
+  /// Checks the content of the pages: SQLite's structures and the soups.
   private func checkContent(
     of sealed: EncryptedStore?, isWhole: Bool, into report: inout StoreReport
   ) throws(SmartStoreError) {
@@ -101,9 +101,9 @@ extension StoreMaintenance {
       }
     }
     report = found
-    // The failure of the check is the one to tell.
+    // The failure of the check is the one to report.
     let closing = Result { try connection.close() }
-    // Looking made them, and they are empty.
+    // The check created them, and they are empty.
     if !hadLog { unlink(paths.log) }
     if !hadIndex { unlink(paths.index) }
     do {
@@ -114,8 +114,8 @@ extension StoreMaintenance {
     }
   }
 
-  /// A connection that may write, as the check of a full-text index demands, and of which nothing
-  /// reaches the files.
+  /// Opens a connection that may write, because the check of a full-text index requires it, but
+  /// whose writes do not reach the files.
   private func connect(
     _ location: String, _ sealed: EncryptedStore?
   ) throws(SmartStoreError) -> DatabaseQueue {
@@ -124,7 +124,7 @@ extension StoreMaintenance {
       do {
         return try connect(location, sealed, opening, isIsolated: true)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-        // Another process reads the store. Then the index of the log is there, and is right.
+        // Another process reads the store. Then the index of the log exists, and is correct.
         return try connect(location, sealed, opening, isIsolated: false)
       }
     } catch {
@@ -148,8 +148,8 @@ extension StoreMaintenance {
 }
 
 extension StorePaths {
-  /// These paths with the key file where interrupted maintenance left it: an encrypted database that has none
-  /// owns the pending one.
+  /// Returns these paths with the key file where interrupted maintenance left it: the pending key
+  /// file belongs to an encrypted database that has no other.
   func withKeyFileOfDatabase() throws(SmartStoreError) -> StorePaths {
     guard !DurableFile(path: keyFile).exists, DurableFile(path: pendingKeyFile).exists,
       try StaleStoreFiles(self).header()?.kind == .store
@@ -159,7 +159,7 @@ extension StorePaths {
     return paths
   }
 
-  /// Reports the copies that openings made of damaged logs: what is in them is not in the database.
+  /// Reports the copies of damaged logs, whose content is not in the database.
   fileprivate func reportDamagedLogs(into report: inout StoreReport) {
     for copy in damagedLogs {
       report.add(
@@ -172,7 +172,8 @@ extension StorePaths {
 }
 
 extension StoreDatabase {
-  /// Checks the store over its writing connection. Readers go on; writers wait. Nothing is written.
+  /// Checks the store with its writing connection. Readers continue; writers wait. Nothing is
+  /// written.
   func verify(
     into report: inout StoreReport, diagnostics: StoreDiagnostics, files: ExternalFiles
   ) throws(SmartStoreError) {
@@ -182,15 +183,18 @@ extension StoreDatabase {
     paths.reportDamagedLogs(into: &found)
     do {
       try writer.writeWithoutTransaction { database in
-        checkpoints?.waitUntilIdle()
-        if let sealed { try checkLog(of: sealed, paths, into: &found) }
-        let log = try sealed.map { sealed in
-          try CommittedWAL(
-            paths.log, keys: sealed.keys, cipher: sealed.cipher,
-            after: StoreConnection.copiedFrames(of: database))
+        // Other processes wait for the turn, as this one's writers wait for the connection.
+        try turn.run(on: database) {
+          checkpoints?.waitUntilIdle()
+          if let sealed { try checkLog(of: sealed, paths, into: &found) }
+          let log = try sealed.map { sealed in
+            try CommittedWAL(
+              paths.log, keys: sealed.keys, cipher: sealed.cipher,
+              after: StoreConnection.copiedFrames(of: database))
+          }
+          try PageVerifier.check(database, except: log?.pages ?? [], into: &found)
+          try SoupVerifier.check(database, diagnostics: diagnostics, files: files, into: &found)
         }
-        try PageVerifier.check(database, except: log?.pages ?? [], into: &found)
-        try SoupVerifier.check(database, diagnostics: diagnostics, files: files, into: &found)
       }
     } catch {
       let failure = SmartStoreError(storage: error, at: url.path)
@@ -201,12 +205,12 @@ extension StoreDatabase {
 }
 
 extension StoreDatabase {
-  /// Looks whether the write-ahead log (WAL) in the folder is the one that this store writes to.
+  /// Checks whether the write-ahead log (WAL) in the folder is the one that this store writes to.
   private func checkLog(
     of sealed: EncryptedStore, _ paths: StorePaths, into report: inout StoreReport
   ) throws(FileFailure) {
     let check = try WALCheck(paths, keys: sealed.keys, cipher: sealed.cipher)
-    // Of the database's generation the anchor knows: this process wrote both.
+    // The anchor knows the database's generation, because this process wrote both.
     if let fault = check.fault(databaseGeneration: sealed.binding?.generation) {
       report.add(.init(kind: .log, detail: fault.finding))
     }
@@ -214,10 +218,10 @@ extension StoreDatabase {
 }
 
 extension SoupVerifier {
-  /// Checks SQLite's structures and all soups over one connection.
+  /// Checks SQLite's structures and all soups with one connection.
   ///
-  /// Without a transaction: a page that cannot be read would end it, and the check with it. This
-  /// connection alone writes, so that nothing changes between the statements.
+  /// It uses no transaction, because a page that cannot be read would end it, and with it the
+  /// check. Only this connection writes, so nothing changes between the statements.
   static func check(
     _ database: Database, diagnostics: StoreDiagnostics, files: ExternalFiles,
     into report: inout StoreReport
@@ -235,9 +239,9 @@ extension SoupVerifier {
 }
 
 extension ExternalFiles {
-  /// Brings the files to the state that the database knows.
+  /// Applies the database's last commit to the files.
   ///
-  /// - Parameter sequence: The last commit that the database knows.
+  /// - Parameter sequence: The last commit in the database.
   func reconcile(at sequence: Int64) throws(SmartStoreError) {
     do {
       try recover(at: sequence)
@@ -246,7 +250,7 @@ extension ExternalFiles {
     }
   }
 
-  /// Brings the files to the state that the database knows.
+  /// Applies the database's last commit to the files.
   func reconcile(with database: StoreDatabase) throws(SmartStoreError) {
     do {
       try recover(at: try database.writer.read { try StoreAccess.externalSequence($0) })

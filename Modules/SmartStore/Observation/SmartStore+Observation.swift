@@ -1,23 +1,23 @@
 public import SalesforceSDKCommon
 
-/// Live queries: sequences of results that follow what is committed to this store.
+/// Live queries: sequences of results that are updated after commits to this store.
 ///
-/// All of them give the first result at once and the next one after a commit that changed it; a
-/// commit that leaves the result as it was gives nothing. Each result is read from one snapshot, with
-/// all transactions committed when it was requested and no part of another. A slow reader
-/// misses intermediate results, never the newest. An observation does not keep writers waiting.
+/// Each sequence returns the first result at once, and the next one after a commit that changed it.
+/// A commit that does not change the result returns nothing. Each result is read from one snapshot,
+/// which contains all transactions that were committed when the result was requested. A slow reader
+/// misses intermediate results, but never the newest. An observation does not block writers.
 ///
-/// It ends when its task is cancelled or the store is closed, and with an error if the query
-/// fails, as when its soup is removed. What another process writes is not noticed.
+/// A sequence ends when its task is cancelled or the store is closed. It throws if the query fails,
+/// for example because its soup was removed. Writes of another process are not noticed.
 extension SmartStore {
-  /// Follows one page of a query's results: entries, or rows as arrays.
+  /// Observes one page of a query's results: entries, or rows as arrays.
   ///
   /// ```swift
   /// for try await open in store.observe(spec) { show(open) }
   /// ```
   ///
-  /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:)`` for the parameters and for what it
-  /// throws. A smart query may join several soups; a change to any of them causes a new result.
+  /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:)`` for the parameters and
+  /// errors. A smart query may join several soups; a change to any of them causes a new result.
   public func observe(
     _ querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil
@@ -28,7 +28,7 @@ extension SmartStore {
     }
   }
 
-  /// Follows one page of a query's results, decoded as `type`.
+  /// Observes one page of a query's results, decoded as `type`.
   ///
   /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:as:dates:)``. Only results that
   /// changed are decoded.
@@ -45,7 +45,7 @@ extension SmartStore {
     }
   }
 
-  /// Follows one page of entries as they are stored.
+  /// Observes one page of entries in their stored text.
   ///
   /// See ``StoreReading/queryEntries(using:startingFromPageIndex:)``.
   public func observeEntries(
@@ -56,10 +56,11 @@ extension SmartStore {
     }
   }
 
-  /// Follows the result of `body`, such as a count, an entry, or several queries on one snapshot.
+  /// Observes the result of `body`, such as a count, an entry, or several queries on one snapshot.
   ///
-  /// - Parameter body: Called off the caller's thread, again after each commit to a soup that it
-  ///   read from, until the observation ends. It must depend on nothing but the store.
+  /// - Parameter body: Called off the caller's thread, first at once and then after each commit to
+  ///   a soup that it read from, until the observation ends. Its result must depend only on the
+  ///   store.
   public func observe<T: Equatable & Sendable>(
     _ body: @escaping @Sendable (borrowing StoreReader) throws -> T
   ) -> some AsyncSequence<T, any Error> & Sendable {

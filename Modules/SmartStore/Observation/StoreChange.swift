@@ -1,11 +1,18 @@
 import GRDB
 
-/// What one commit, or several, changed.
+/// The changes of one or more commits.
 struct StoreChange: Sendable {
   /// The tables whose rows changed.
   private(set) var tables: Set<String> = []
-  /// Whether soups were registered, altered or removed, so that any query may mean something else.
+  /// Whether soups were registered, altered or removed, which may change the result of any query.
   var changesMapping = false
+
+  /// The change that another process may have made.
+  static let unknown = {
+    var change = StoreChange()
+    change.changesMapping = true
+    return change
+  }()
 
   var isEmpty: Bool { tables.isEmpty && !changesMapping }
 
@@ -19,7 +26,7 @@ struct StoreChange: Sendable {
     changesMapping = changesMapping || other.changesMapping
   }
 
-  /// Whether what was read from `region` may read differently now.
+  /// Whether a read of `region` may return another result now.
   func concerns(_ region: DatabaseRegion) -> Bool {
     changesMapping
       || tables.contains { region.isModified(byEventsOfKind: .insert(tableName: $0)) }

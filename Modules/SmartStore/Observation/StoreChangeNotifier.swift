@@ -1,7 +1,7 @@
 import GRDB
 import Synchronization
 
-/// Tells the observers of one store what was committed.
+/// The notifier of commits to the observers of one store.
 ///
 /// The writing connection calls it after each commit and never waits: an observer is only marked,
 /// and reads in its own task.
@@ -18,7 +18,7 @@ final class StoreChangeNotifier: Sendable {
 
   private let state = Mutex(State())
 
-  /// A new subscription, at first with a read due. It ends with its last reference.
+  /// Returns a new subscription, whose first read is due. It ends with its last reference.
   func subscribe() -> ChangeSubscription {
     let (subscription, isFinished) = state.withLock { state in
       state.next += 1
@@ -32,13 +32,16 @@ final class StoreChangeNotifier: Sendable {
     return subscription
   }
 
-  /// Marks everybody whose last read `change` concerns.
+  /// Whether there is a subscription.
+  var hasObservers: Bool { state.withLock { !$0.subscriptions.isEmpty } }
+
+  /// Marks all observers whose last read `change` concerns.
   func publish(_ change: StoreChange) {
     guard !change.isEmpty else { return }
     for subscription in living { subscription.didCommit(change) }
   }
 
-  /// Ends all subscriptions, those to come included.
+  /// Ends all subscriptions, and refuses new ones.
   func finish() {
     state.withLock { $0.isFinished = true }
     for subscription in living { subscription.end() }
@@ -55,14 +58,14 @@ final class StoreChangeNotifier: Sendable {
   }
 }
 
-/// One observer's place in ``StoreChangeNotifier``: whether it should read again.
+/// One observer's subscription to ``StoreChangeNotifier``: whether it should read again.
 final class ChangeSubscription: Sendable {
   private enum Phase {
-    /// What was read is out of date, or nothing was read yet.
+    /// The last read is outdated, or there was no read yet.
     case due
-    /// A read is under way. What is committed during the read is judged when its region is known.
+    /// A read is running. Commits during the read are compared with its region once that is known.
     case reading(StoreChange)
-    /// What was read from this region is up to date.
+    /// The last read, from this region, is up to date.
     case current(DatabaseRegion)
     case ended
   }
@@ -83,8 +86,8 @@ final class ChangeSubscription: Sendable {
 
   deinit { changes.remove(id) }
 
-  /// Waits until a read is due, which begins thereby; false once the subscription ended, be it by
-  /// cancellation of the waiting task.
+  /// Waits until a read is due, and marks it as running. Returns false once the subscription has
+  /// ended, also because the waiting task was cancelled.
   func beginRead() async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -106,7 +109,7 @@ final class ChangeSubscription: Sendable {
     }
   }
 
-  /// Takes note of what the read that is under way has looked at.
+  /// Records the region of the running read.
   func didRead(_ region: DatabaseRegion) {
     state.withLock { state in
       guard case .reading(let meanwhile) = state.phase else { return }
@@ -135,7 +138,7 @@ final class ChangeSubscription: Sendable {
     waiter?.resume(returning: true)
   }
 
-  /// Ends the subscription for good.
+  /// Ends the subscription permanently.
   func end() {
     let waiter = state.withLock { state in
       defer {

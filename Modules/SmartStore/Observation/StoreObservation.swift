@@ -1,22 +1,23 @@
 import GRDB
 
-/// The results of one question, now and after each commit that changed them.
+/// The results of one query, at first and after each commit that changed them.
 ///
-/// The reader's pace is the pace of the reads: a result is read from a snapshot of its own when the
-/// reader requests it, so that commits which arrive in between cost one read together, and nothing
-/// waits in a buffer to grow old.
+/// A result is read from a new snapshot only when the reader requests it. So several commits
+/// between two requests cost one read, and no result becomes outdated in a buffer.
 struct StoreObservation<Snapshot: Equatable & Sendable, Element: Sendable>: AsyncSequence, Sendable
 {
   typealias Failure = any Error
 
   let store: SmartStore
-  /// Reads what is compared with the time before.
+  /// Reads the value that is compared with the previous one.
   let snapshot: @Sendable (borrowing StoreReader) throws -> Snapshot
-  /// Makes of it what the reader gets.
+  /// Converts it to the reader's element.
   let element: @Sendable (Snapshot) throws -> Element
 
   func makeAsyncIterator() -> Iterator {
-    Iterator(observation: self, subscription: store.changes.subscribe())
+    let subscription = store.changes.subscribe()
+    store.otherWriters.look(in: store)
+    return Iterator(observation: self, subscription: subscription)
   }
 
   struct Iterator: AsyncIteratorProtocol {
@@ -40,7 +41,7 @@ struct StoreObservation<Snapshot: Equatable & Sendable, Element: Sendable>: Asyn
           }
         } catch {
           subscription.end()
-          // Both are ways to end an observation, not failures of it.
+          // Both end an observation without an error.
           if error is CancellationError || observation.store.isClosed { return nil }
           throw error
         }

@@ -3,9 +3,9 @@ import GRDB
 import SalesforceSDKCommon
 
 extension SmartStoreError {
-  /// What a failure of a store's files means to the caller.
+  /// Converts a failure of a store's files to an error for the caller.
   ///
-  /// - Parameter header: What the database file looked like, once it was opened.
+  /// - Parameter header: The kind of the database file, if it was opened.
   init(storage error: any Error, at path: String, header: DatabaseHeader.Kind? = nil) {
     switch error {
     case let error as DatabaseError where header == .foreign:

@@ -3,33 +3,36 @@ package import GRDB
 import SalesforceSDKCommon
 import Synchronization
 
-/// The database of one store, open: one writing connection, and readers that never wait for it.
+/// The open database of one store: one writing connection, and readers that never wait for it.
 package struct StoreDatabase: Sendable {
-  /// The writing connection; in a store opened for reading, one that reads.
+  /// The writing connection; in a store opened read-only, a reading one.
   package let writer: DatabaseQueue
   let readers: StoreReaderPool
-  /// Checkpoints the WAL while much is written; nil where that is not safe, and the writer does it.
+  /// The background checkpoints during many writes; nil if they are not safe, and the writer
+  /// checkpoints itself.
   let checkpoints: BackgroundCheckpoints?
   /// The database file.
   package let url: URL
   /// SQLite's write-ahead log (WAL).
   var logPath: String { place.log }
   private let session: StoreSession
+  /// The turns of this process, in which it writes.
+  let turn: StoreTurn
   private let place: StoreLocation
   /// The page cache of the writing connection, in bytes.
   let writerCacheBytes: Int
   /// The keys in use; nil for a plaintext store.
   let sealed: EncryptedStore?
   private let encryptionLimit: UInt64
-  /// What was lost of the WAL before it was opened; a copy is kept.
+  /// The damage to the WAL before it was opened; a copy of the WAL is kept.
   let logDamage: WALDamage?
-  /// Why the store could not be bound to its owner and name; nil if it is.
+  /// The reason why the store could not be bound to its owner and name; nil if it is bound.
   let bindingFailure: SmartStoreError?
 
   /// Opens the store in the folder `directory`, or creates both. Its files belong to this name and owner.
   ///
-  /// A store that cannot be opened is left as it is, byte for byte: a key that is missing, locked or
-  /// wrong and a damaged file each have their own error, and none leads to a new store.
+  /// A store that cannot be opened is not changed: a missing, locked or wrong key and a damaged
+  /// file each have their own error, and none of them leads to a new store.
   ///
   /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, `foreignStore`, `corrupt`,
   ///   `notADatabase`, `databaseMissing`, `busyOtherProcess`, `diskFull` or `io`.
@@ -45,7 +48,8 @@ package struct StoreDatabase: Sendable {
 
   init(
     writer: DatabaseQueue, readers: StoreReaderPool, checkpoints: BackgroundCheckpoints?,
-    writerCacheBytes: Int, paths: StorePaths, session: StoreSession, sealed: EncryptedStore?,
+    writerCacheBytes: Int, paths: StorePaths, session: StoreSession, turn: StoreTurn,
+    sealed: EncryptedStore?,
     encryptionLimit: UInt64, logDamage: WALDamage?, bindingFailure: SmartStoreError?
   ) {
     self.bindingFailure = bindingFailure
@@ -58,6 +62,7 @@ package struct StoreDatabase: Sendable {
     place = StoreLocation(database: paths.database, log: paths.log)
     self.session = session
     self.sealed = sealed
+    self.turn = turn
     self.encryptionLimit = encryptionLimit
   }
 
@@ -67,14 +72,54 @@ package struct StoreDatabase: Sendable {
   /// - Throws: `busy` if a connection could not be closed. The lock is kept then, and the call can be
   ///   repeated.
   package func close() throws(SmartStoreError) {
+    let hasTurn = takeTurnToClose()
+    defer { if hasTurn { turn.release() } }
     try closeConnections()
     session.end()
   }
 
-  /// Folds the whole log into the database, closes as ``close()`` does and hands the write lock over,
-  /// so that the files can be worked on.
+  /// Takes the turn for the checkpoint of the last connection to close. Without it the WAL stays as it is.
+  private func takeTurnToClose() -> Bool {
+    do {
+      return try writer.writeWithoutTransaction { database in
+        do {
+          try turn.take(on: database)
+          return true
+        } catch {
+          try StoreConnection.keepLog(of: database)
+          return false
+        }
+      }
+    } catch {
+      // The connection is closed already, or cannot be used.
+      return false
+    }
+  }
+
+  /// Whether other processes may write to the store while it is open here.
+  var isSharedWithWriters: Bool { turn.turns != nil || writer.configuration.readonly }
+
+  /// Whether no other process had the store open for writing when this one opened it.
+  var isFirst: Bool { session.isFirst }
+
+  /// Lets other processes open the store: what an earlier one left unfinished is finished.
+  func finishOpening() { session.finishOpening() }
+
+  /// Keeps other processes from opening the store for writing until ``endAlone()``.
   ///
-  /// - Throws: `busy` if another process has the store open, besides what ``close()`` throws.
+  /// - Parameter waits: Whether to wait for one that opens the store just now: never inside a transaction.
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess` if another process has the store open for writing.
+  func beginAlone(waits: Bool = true) throws(SmartStoreError) {
+    try session.beginAlone(waits: waits)
+  }
+
+  /// Lets other processes open the store for writing again.
+  func endAlone() { session.endAlone() }
+
+  /// Checkpoints the whole WAL into the database, closes as ``close()`` does, and returns the write
+  /// lock, so that the caller can change the files.
+  ///
+  /// - Throws: `busy` if another process has the store open, and the errors of ``close()``.
   func closeKeepingLock() throws(SmartStoreError) -> FileLock {
     let isFolded: Bool
     do {
@@ -88,7 +133,7 @@ package struct StoreDatabase: Sendable {
     try closeConnections()
     let lock = session.takeLock()
     session.end()
-    // The last connection to close removes the log; it stays if there is another one.
+    // The last connection to close removes the log; it remains if another connection is open.
     guard isFolded, let lock, !DurableFile(path: url.path + "-wal").exists else {
       throw SmartStoreError(
         .busy, "The store at \(url.path) is open elsewhere. Close it there and try again.")
@@ -97,8 +142,8 @@ package struct StoreDatabase: Sendable {
   }
 
   private func closeConnections() throws(SmartStoreError) {
-    // All of them, whatever fails; the first failure is the one to report. The last connection to close
-    // checkpoints the log: let that be the writer.
+    // Closes all of them despite failures; the first failure is the one to report. The last
+    // connection to close checkpoints the log, so the writer closes last.
     let results: [Result<Void, any Error>] = [
       Result { try keepDamaged() }, Result { try checkpoints?.close() ?? () },
       Result { try readers.close() },
@@ -111,21 +156,20 @@ package struct StoreDatabase: Sendable {
     }
   }
 
-  /// Leaves the files of a store with damaged pages as they are: closing must not move what the WAL
-  /// holds into the database.
+  /// Leaves the files of a store with damaged pages unchanged: closing must not checkpoint the WAL.
   private func keepDamaged() throws {
     guard sealed?.hasMetDamage == true else { return }
     try writer.writeWithoutTransaction { try StoreConnection.keepLog(of: $0) }
   }
 
-  /// Refuses to commit to files that have no name any more, or that are damaged: what is written to them is lost.
+  /// Refuses to commit to files that were removed or damaged, because the writes would be lost.
   ///
   /// - Throws: ``SmartStoreError`` `databaseMissing`, `corrupt`.
   func checkPlace(_ database: Database) throws(SmartStoreError) {
     try place.check(database, of: sealed)
   }
 
-  /// Refuses to write more with a data-encryption key than is safe.
+  /// Refuses to encrypt more pages with a data-encryption key than is safe.
   ///
   /// - Throws: ``SmartStoreError`` `keyExhausted`.
   func checkKey() throws(SmartStoreError) {
@@ -139,13 +183,16 @@ package struct StoreDatabase: Sendable {
   /// Checkpoints the WAL, as far as readers allow.
   package func checkpoint() throws(SmartStoreError) {
     do {
-      try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+      try writer.writeWithoutTransaction { database in
+        try turn.run(on: database) { try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+      }
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
   }
 
-  /// The size of the database file in bytes, after a checkpoint of the WAL if that may be written.
+  /// Returns the size of the database file in bytes, after a checkpoint of the WAL if the store is
+  /// writable.
   package func size() throws(SmartStoreError) -> UInt64 {
     if !writer.configuration.readonly { try checkpoint() }
     do {
@@ -159,53 +206,14 @@ package struct StoreDatabase: Sendable {
   package func vacuum() throws(SmartStoreError) {
     do {
       try writer.writeWithoutTransaction { database in
-        // VACUUM attaches a database in memory; otherwise nothing may be attached.
+        // VACUUM attaches a database in memory; otherwise no database may be attached.
         try StoreConnection.allowAttached(1, on: database)
-        let result = Result { try database.execute(sql: "VACUUM") }
+        let result = Result { try turn.run(on: database) { try database.execute(sql: "VACUUM") } }
         try StoreConnection.allowAttached(0, on: database)
         try result.get()
       }
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
-  }
-}
-
-/// What an open store holds besides its connections: its place in the VFS and the write lock.
-final class StoreSession: Sendable {
-  private let token = Mutex<String?>(nil)
-  private let lock: Mutex<FileLock?>
-
-  init(lock: consuming FileLock?) {
-    self.lock = Mutex(lock)
-  }
-
-  deinit { end() }
-
-  /// Makes the keys of a store known to the VFS until the session ends.
-  ///
-  /// - Returns: The token to find them by.
-  func register(_ store: EncryptedStore) -> String {
-    let token = UUID().uuidString
-    EncryptedStoreRegistry.add(store, token: token)
-    self.token.withLock { $0 = token }
-    return token
-  }
-
-  /// Hands the write lock over.
-  func takeLock() -> FileLock? {
-    lock.withLock { $0.take() }
-  }
-
-  /// Holds a lock that was taken from it.
-  func hold(_ lock: consuming FileLock) {
-    var held = Optional(lock)
-    self.lock.withLock { $0 = held.take() }
-  }
-
-  /// Gives both back. Files that are still open keep the keys they have.
-  func end() {
-    if let token = token.withLock({ $0 }) { EncryptedStoreRegistry.remove(token) }
-    lock.withLock { $0 = nil }
   }
 }

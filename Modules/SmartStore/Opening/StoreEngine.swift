@@ -1,6 +1,6 @@
 import GRDBSQLite
 
-/// What an app may ask about the engine under its stores (SS-33).
+/// Information about the engine of stores for apps (SS-33).
 package enum StoreEngine {
   /// The encryption and its format, in place of the SQLCipher version.
   package static var version: String { "Fieldforce page format \(PageFormat.version)" }
@@ -10,7 +10,7 @@ package enum StoreEngine {
     cipher.provider
   }
 
-  /// No build of this engine was validated.
+  /// Whether the engine was validated. No build of it was.
   package static var isFIPSValidated: Bool { false }
 
   package static var sqliteVersion: String { String(cString: sqlite3_libversion()) }
@@ -26,8 +26,8 @@ package enum StoreEngine {
     return options
   }
 
-  /// The settings of an encrypted store as statements: what holds for each connection and cannot be
-  /// changed, and what each connection starts with.
+  /// Returns the settings of an encrypted store as statements: the fixed settings of each
+  /// connection, and the initial ones.
   package static func runtimeSettings(_ options: StoreDatabaseOptions = .init()) -> [String] {
     [
       "PRAGMA journal_mode = WAL;",

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import SalesforceSDKCommon
 
-/// Which store a folder holds: whose it is, and its name. It stays the same wherever the folder lies.
+/// The identity of a store: its owner and its name. It does not depend on the folder's location.
 struct StoreIdentity: Sendable, Hashable {
   let name: String
   let owner: StoreOwner
@@ -12,20 +12,21 @@ struct StoreIdentity: Sendable, Hashable {
     self.owner = owner
   }
 
-  /// What is authenticated with the store's key file.
+  /// The associated data of the store's key file.
   var context: [UInt8] {
-    // Some file systems give a name back in the other of its two forms.
+    // Some file systems return a name in the other Unicode normalization form.
     StoreRecords.context(of: owner.scope + [name.precomposedStringWithCanonicalMapping])
   }
 
-  /// Tells a key file of another owner or name from one with another key, without a key.
+  /// Returns a digest that distinguishes a key file of another owner or name from one with another
+  /// key, without a key.
   func binding(storeID: UUID) -> [UInt8] {
     Array(
       SHA256.hash(data: Array("fieldforce store binding".utf8) + storeID.bytes + context)
         .prefix(StoreKeyFile.bindingSize))
   }
 
-  /// The store among those of its user, or of the app.
+  /// The name of the store's record among those of its user, or of the app.
   var recordName: String {
     (owner.scope.dropFirst(2) + [name.precomposedStringWithCanonicalMapping]).joined(separator: "/")
   }

@@ -11,13 +11,13 @@ import Synchronization
   import Darwin
 #endif
 
-/// The names of an open database and of its write-ahead log (WAL). Another program can remove or replace
-/// either; SQLite keeps using the files that it has open, and what it writes is lost when it closes them. It can
-/// also cut them: then what is written behind the cut cannot be read any more.
+/// The paths of an open database and of its write-ahead log (WAL). Another program can remove or
+/// replace either file: SQLite keeps using its open files, and their content is lost when it closes
+/// them. Another program can also truncate them: then pages after the truncation cannot be read.
 final class StoreLocation: Sendable {
   private let database: String
   let log: String
-  /// The WAL that was there at the first look.
+  /// The inode of the WAL at the first check.
   private let logNumber = Atomic<UInt64>(0)
 
   init(database: String, log: String) {
@@ -25,8 +25,9 @@ final class StoreLocation: Sendable {
     self.log = log
   }
 
-  /// Looks within a transaction whether both names are those of the open files, and whether those of an encrypted
-  /// store are as long as they were written: three calls of the system.
+  /// Checks within a transaction whether both paths are those of the open files, and whether the
+  /// files of an encrypted store still have the length that was written. It takes three system
+  /// calls.
   ///
   /// - Throws: ``SmartStoreError`` `databaseMissing`, `corrupt`.
   func check(_ connection: Database, of store: EncryptedStore?) throws(SmartStoreError) {
@@ -61,7 +62,7 @@ final class StoreLocation: Sendable {
     let code = sqlite3_file_control(
       connection.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
     guard code == SQLITE_OK, let state = EncryptedFile.state(file) else { return false }
-    // A checkpoint in the background may change both between the two looks.
+    // A background checkpoint may change both values between the two reads.
     for _ in 0..<3 {
       guard let size = state.size(), size < store.databaseBytes else { return false }
     }

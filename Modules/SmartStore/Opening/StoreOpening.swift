@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import SalesforceSDKCommon
 
-/// The steps of opening a store, in an order that changes nothing before everything was read.
+/// The steps of opening a store. Nothing is changed before everything was read.
 struct StoreOpening {
   let paths: StorePaths
   let options: StoreDatabaseOptions
@@ -12,6 +12,7 @@ struct StoreOpening {
   func open(
     _ encryption: StoreEncryption, lock: consuming FileLock? = nil
   ) throws(SmartStoreError) -> StoreDatabase {
+    try checkDirectory()
     guard options.access == .readWrite else {
       return try open(encryption, StoreSession(lock: try takeReadersLock(isShared: true)))
     }
@@ -19,9 +20,14 @@ struct StoreOpening {
     let session: StoreSession
     switch consume lock {
     case let lock?: session = StoreSession(lock: lock)
+    case nil where options.isShared: session = try StoreSession(sharing: self)
     case nil: session = StoreSession(lock: try takeLock())
     }
+    defer { session.turns?.release() }
     do {
+      // What maintenance leaves is there before the first process opens the store, or not at all.
+      if StaleStoreFiles(paths).mayExist { session.waitToBeFirst() }
+      guard session.isFirst else { return try open(encryption, session) }
       var isUpgraded = false
       if case .encrypted(let provider) = encryption {
         try checkNotPlanted(provider)
@@ -29,7 +35,7 @@ struct StoreOpening {
       }
       try StaleStoreFiles(paths).recover()
       if isUpgraded, case .encrypted(let provider) = encryption {
-        // The lock is held until then.
+        // Until then the caller has the lock.
         session.hold(
           try StoreConversion(paths: paths, options: options)
             .encrypt(provider, lock: session.takeLock()))
@@ -37,7 +43,7 @@ struct StoreOpening {
       return try open(encryption, session)
     } catch {
       // While the lock is held: who waits for it must not get that of a file without a name.
-      if madeDirectory { removeUnusedDirectory() }
+      if madeDirectory, session.isFirst { removeUnusedDirectory() }
       session.end()
       throw error
     }
@@ -50,6 +56,7 @@ struct StoreOpening {
     var store: EncryptedStore?
     var logDamage: WALDamage?
     let isNew = try isNewStore(encryption)
+    if isNew, !session.isFirst { throw databaseMissing() }
     if options.access == .readWrite {
       let isPlaintext = if case .plaintext = encryption { true } else { false }
       try checkForeignFiles(isPlaintext: isPlaintext)
@@ -66,14 +73,17 @@ struct StoreOpening {
         throw SmartStoreError(
           .io, "This SQLite cannot open a database by URI, so stores cannot be encrypted with it")
       }
-      let sealed = try sealedStore(provider, isNew: isNew)
-      if options.access == .readWrite, !isNew { logDamage = try keepDamagedLog(of: sealed) }
+      let sealed = try sealedStore(provider, isNew: isNew, turns: session.turns)
+      // What others are writing is damaged only when they no longer write.
+      if options.access == .readWrite, !isNew, session.isFirst {
+        logDamage = try keepDamagedLog(of: sealed)
+      }
       location = vfs.uri(path: paths.database, token: session.register(sealed))
       store = sealed
     }
     let writer: DatabaseQueue
     do {
-      writer = try connect(location, store: store, isNew: isNew)
+      writer = try connect(location, store: store, isNew: isNew, isFirst: session.isFirst)
     } catch {
       if store == nil, try isSealed() { throw encrypted() }
       if let store { try checkAnchor(of: store) }
@@ -82,22 +92,24 @@ struct StoreOpening {
     do {
       if options.access == .readWrite { try noteCreation() }
     } catch {
-      // The failure to open is the one to tell.
+      // The failure to open is the one to report.
       try? writer.close()
       throw SmartStoreError(storage: error, at: paths.created)
     }
     let bindingFailure = bind(encryption)
+    let turn = StoreTurn(turns: session.turns, sealed: store)
     return StoreDatabase(
       writer: writer, readers: makeReaders(location, store: store),
-      checkpoints: makeCheckpoints(location, store: store),
-      writerCacheBytes: options.writerCacheBytes, paths: paths, session: session, sealed: store,
-      encryptionLimit: options.encryptionLimit, logDamage: logDamage,
+      checkpoints: makeCheckpoints(location, store: store, turn: turn),
+      writerCacheBytes: options.writerCacheBytes, paths: paths, session: session, turn: turn,
+      sealed: store, encryptionLimit: options.encryptionLimit, logDamage: logDamage,
       bindingFailure: bindingFailure)
   }
 
   /// Binds the store, which was found readable, to its owner and name.
   ///
-  /// - Returns: Why that failed. A full disk, for one, is no reason not to open; the next opening tries again.
+  /// - Returns: The failure. The store opens even if binding fails, for example because the disk is
+  ///   full; the next opening tries again.
   private func bind(_ encryption: StoreEncryption) -> SmartStoreError? {
     guard options.access == .readWrite, case .encrypted(let provider) = encryption else {
       return nil
@@ -110,34 +122,36 @@ struct StoreOpening {
     }
   }
 
-  /// Reads the whole schema over a read-only connection first. Until that worked the VFS takes no
-  /// write, so that a store that cannot be read stays as it is.
+  /// Connects, after the whole schema was read with a read-only connection. Until that succeeds the
+  /// VFS refuses writes, so that a store that cannot be read does not change.
   private func connect(
-    _ location: String, store: EncryptedStore?, isNew: Bool
+    _ location: String, store: EncryptedStore?, isNew: Bool, isFirst: Bool
   ) throws -> DatabaseQueue {
     let isReadOnly = options.access == .readOnly
     let strays = try [paths.log, paths.index].filter { try DurableFile(path: $0).size() == nil }
     if store == nil, isNew {
       return try makeWriter(location, store: nil, readonly: isReadOnly, hasLog: false)
     }
-    // Looked at before the first connection: closing the file would drop its locks.
-    let hasLog = try store != nil || StaleStoreFiles(paths).header()?.hasLog == true
     let probe: DatabaseQueue
     do {
       probe = try DatabaseQueue(
         path: location, configuration: configuration(for: store, readonly: true))
     } catch {
       // The check created these, and no other process uses them: this process has the lock.
-      if !isReadOnly { strays.forEach { unlink($0) } }
+      if !isReadOnly, isFirst { strays.forEach { unlink($0) } }
       throw error
     }
     defer { try? probe.close() }
+    // By a connection: opening the file in another way and closing it would end the locks of this process.
+    let hasLog =
+      try store != nil
+      || probe.unsafeRead { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal"
     if !isReadOnly { store?.allowWrites() }
     return try makeWriter(location, store: store, readonly: isReadOnly, hasLog: hasLog)
   }
 
-  /// - Parameter hasLog: Whether the database is in WAL mode, in which case opening it writes nothing:
-  ///   GRDB, asked for that mode, would make a table and drop it.
+  /// - Parameter hasLog: Whether the database is in WAL mode already. Then opening it writes
+  ///   nothing: to set that mode, GRDB would create and drop a table.
   private func makeWriter(
     _ location: String, store: EncryptedStore?, readonly: Bool, hasLog: Bool
   ) throws -> DatabaseQueue {
@@ -145,7 +159,7 @@ struct StoreOpening {
     if hasLog { configuration.journalMode = .default }
     let writer = try DatabaseQueue(path: location, configuration: configuration)
     if !readonly {
-      // GRDB sets NORMAL, with which a commit may be lost with the power.
+      // GRDB sets NORMAL, with which a power failure may lose a commit.
       try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
     }
     return writer
@@ -160,23 +174,24 @@ struct StoreOpening {
     }
   }
 
-  private func makeCheckpoints(_ location: String, store: EncryptedStore?) -> BackgroundCheckpoints?
-  {
+  private func makeCheckpoints(
+    _ location: String, store: EncryptedStore?, turn: StoreTurn
+  ) -> BackgroundCheckpoints? {
     guard options.access == .readWrite, BackgroundCheckpoints.isSafe(isSealed: store != nil) else {
       return nil
     }
-    // A checkpoint keeps no pages. The mode is that of the file, which exists.
+    // A checkpoint caches no pages. The existing file determines the mode.
     var configuration = configuration(for: store, readonly: false, cacheBytes: 1 << 20)
     configuration.journalMode = .default
-    return BackgroundCheckpoints(interval: options.checkpointInterval) { [configuration] in
-      try DatabaseQueue(path: location, configuration: configuration)
+    return BackgroundCheckpoints(interval: options.checkpointInterval, turn: turn) {
+      [configuration] in try DatabaseQueue(path: location, configuration: configuration)
     }
   }
 
   /// - Parameters:
-  ///   - cacheBytes: The page cache. Default: as the options say for the kind of connection.
-  ///   - isIsolated: Whether the connection uses no file but the database and its log, and changes
-  ///     neither at closing.
+  ///   - cacheBytes: The page cache. Default: the one in the options for this kind of connection.
+  ///   - isIsolated: Whether the connection uses only the database and its log, and does not change
+  ///     them when it closes.
   func configuration(
     for store: EncryptedStore?, readonly: Bool, cacheBytes: Int? = nil, isIsolated: Bool = false
   ) -> Configuration {
@@ -186,7 +201,7 @@ struct StoreOpening {
     configuration.journalMode = .wal
     configuration.busyMode = .timeout(options.busyTimeout)
     configuration.foreignKeysEnabled = false
-    // Smart SQL compares with the empty text as "" (SS-152).
+    // Smart SQL writes the empty text as "" in comparisons (SS-152).
     configuration.acceptsDoubleQuotedStringLiterals = true
     // An encrypted store's temporary data would reach the disk outside the VFS.
     let options = options
@@ -200,37 +215,38 @@ struct StoreOpening {
     return configuration
   }
 
-  /// SQLite's smallest page.
+  /// The size of SQLite's smallest database: one page.
   private static let smallestDatabase = 512
 
   // MARK: - Files
 
-  /// The keys of the store, and for a new one its key file and first page.
+  /// Returns the keys of the store. For a new store, creates its key file and first page.
   private func sealedStore(
-    _ provider: any StoreKeyProvider, isNew: Bool
+    _ provider: any StoreKeyProvider, isNew: Bool, turns: WriteTurns?
   ) throws(SmartStoreError) -> EncryptedStore {
     let hasKeyFile = try size(paths.keyFile) != nil
-    // The anchor comes after the key file and before the database.
+    // The anchor is created after the key file and before the database.
     if isNew, !hasKeyFile, try size(paths.anchor) != nil { throw databaseMissing() }
     let keys =
       isNew && !hasKeyFile
       ? try StoreKeyHierarchy.create(paths, provider: provider)
       : try StoreKeyHierarchy.open(paths, provider: provider)
-    guard isNew else { return try boundStore(keys) }
+    guard isNew else { return try boundStore(keys, turns) }
     if hasKeyFile { try checkNeverComplete(keys, provider) }
     do throws(SmartStoreError) {
       do {
-        // Before the database, which names it.
+        // Before the database, which contains the anchor's generation.
         try StoreAnchors.replace(
           with: WALAnchor(generation: 1), paths, keys: keys, cipher: options.cipher)
       } catch {
         throw SmartStoreError(storage: error, at: paths.anchor)
       }
-      let store = try boundStore(keys)
+      let store = try boundStore(keys, turns)
       try writeEmptyDatabase(store)
       return store
     } catch {
-      // Without a database the key seals nothing. It may have taken its place before the failure.
+      // Without a database the key encrypts nothing. The key file may have been written before the
+      // failure.
       if !hasKeyFile, !DurableFile(path: paths.database).exists {
         unlink(paths.anchor)
         unlink(paths.keyFile)
@@ -239,8 +255,8 @@ struct StoreOpening {
     }
   }
 
-  /// Refuses to make a database for a key file that had one: the secret store remembers a store only after it
-  /// was open, and its anchor changes with the first write.
+  /// Refuses to create a database for a key file that had one. The secret store records a store
+  /// only after it was open, and its anchor changes with the first write.
   private func checkNeverComplete(
     _ keys: StoreKeys, _ provider: any StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -256,7 +272,8 @@ struct StoreOpening {
     throw databaseMissing()
   }
 
-  /// Refuses files in the store's folder that SQLite would write to or fail on, and that no store makes.
+  /// Refuses files in the store's folder that SQLite would write to or fail on, and that a store
+  /// never creates.
   private func checkForeignFiles(isPlaintext: Bool) throws(SmartStoreError) {
     for path in [paths.log, paths.index, paths.anchor] {
       var status = stat()
@@ -277,20 +294,22 @@ struct StoreOpening {
     )
   }
 
-  /// The store with what binds its write-ahead log (WAL) to the database.
+  /// Returns the store with the binding of its write-ahead log (WAL) to the database.
   ///
   /// - Throws: `corruptLog` if that is not the WAL which belongs to the database.
-  private func boundStore(_ keys: StoreKeys) throws(SmartStoreError) -> EncryptedStore {
+  private func boundStore(
+    _ keys: StoreKeys, _ turns: WriteTurns?
+  ) throws(SmartStoreError) -> EncryptedStore {
     guard let vfs = options.vfs else { return EncryptedStore(keys: keys, cipher: options.cipher) }
     let check = try walCheck(keys, databaseGeneration: nil)
     return EncryptedStore(
       keys: keys, cipher: options.cipher,
       binding: WALBinding(
         paths.anchor, in: vfs.base, keys: keys, cipher: options.cipher, anchor: check.anchor,
-        log: check.log))
+        log: check.log), turns: turns)
   }
 
-  /// Says why a store was not opened whose database names a generation that the anchor does not know.
+  /// Throws the reason if the database contains a generation that the anchor does not know.
   private func checkAnchor(of store: EncryptedStore) throws(SmartStoreError) {
     guard let binding = store.binding, store.header == .store,
       !binding.admits(databaseGeneration: store.generation)
@@ -302,7 +321,8 @@ struct StoreOpening {
     _ = try walCheck(store.keys, databaseGeneration: store.generation)
   }
 
-  /// Whether the keys are the database's. With those of another store, nothing that its first page names counts.
+  /// Whether the keys are the database's. With another store's keys, the content of its first page
+  /// is meaningless.
   func decryptsFirstPage(_ keys: StoreKeys) throws(SmartStoreError) -> Bool {
     let encryptor = PageEncryptor(keys: keys, cipher: options.cipher)
     let plaintext = UnsafeMutableRawBufferPointer.allocate(
@@ -333,15 +353,15 @@ struct StoreOpening {
     return check
   }
 
-  /// Copies a log that holds transactions which SQLite will not find, and will write over.
+  /// Copies a log with transactions that SQLite will not find, and will overwrite.
   private func keepDamagedLog(of store: EncryptedStore) throws(SmartStoreError) -> WALDamage? {
-    // There is nothing behind the transactions that SQLite finds.
+    // Nothing follows the transactions that SQLite finds.
     if store.binding?.isWhole == true { return nil }
     do {
       let damage = try WALDamage.find(in: paths.log, keys: store.keys, cipher: store.cipher)
       guard let damage else { return nil }
       let copies = paths.damagedLogs
-      // Every opening that fails afterwards comes upon the same log.
+      // Every later opening that fails finds the same log.
       if let last = copies.last, try WALCopy.isSame(last, as: paths.log) { return damage }
       try WALCopy.make(of: paths.log, at: paths.damagedLog(copies.count + 1))
       return damage
@@ -366,7 +386,8 @@ struct StoreOpening {
     }
   }
 
-  /// Makes the empty file of a plaintext store: SQLite would let others read it.
+  /// Creates the empty file of a plaintext store, which SQLite would create readable for other
+  /// users.
   private func reserveDatabase() throws(SmartStoreError) {
     do {
       try DurableFile(path: paths.database).replace(with: [])
@@ -375,13 +396,13 @@ struct StoreOpening {
     }
   }
 
-  /// True if there is no database yet. Refuses to start over where one was, and a file that SQLite
-  /// would take for an empty database.
+  /// Whether the database does not exist yet. Refuses to replace a lost database, and a file that
+  /// SQLite would read as an empty database.
   private func isNewStore(_ encryption: StoreEncryption) throws(SmartStoreError) -> Bool {
     let wasCreated = try size(paths.created) != nil
     if let size = try size(paths.database) {
       if size >= Self.smallestDatabase { return false }
-      // A plaintext store that was never written to.
+      // A plaintext store that was never written.
       guard size == 0, !wasCreated, case .plaintext = encryption else {
         throw SmartStoreError(
           .notADatabase, "The file \(paths.database) is no database. Restore it from a backup.")
@@ -397,22 +418,24 @@ struct StoreOpening {
     return true
   }
 
-  /// True if the database is plaintext and may be encrypted now. One whose key file is there is no
-  /// such store: it was put in the place of an encrypted one. Only by the holder of the write lock.
+  /// Whether the database is plaintext and may be encrypted now. A plaintext database with a key
+  /// file may not, because it has replaced an encrypted one. Only the holder of the write lock may
+  /// call it.
   private func isUpgradeDue() throws(SmartStoreError) -> Bool {
     guard options.encryptsPlaintext, try size(paths.keyFile) == nil else { return false }
     return try StaleStoreFiles(paths).header()?.kind == .plaintext
   }
 
-  /// Refuses a plaintext database in the place of an encrypted store, before the key file of that store is taken
-  /// for what an interrupted encryption left.
+  /// Refuses a plaintext database that has replaced an encrypted store, before that store's key
+  /// file is treated as the remains of an interrupted encryption.
   func checkNotPlanted(_ provider: any StoreKeyProvider) throws(SmartStoreError) {
     guard try size(paths.keyFile) == nil, try StaleStoreFiles(paths).header()?.kind == .plaintext
     else { return }
     try checkNeverEncrypted(provider)
   }
 
-  /// Refuses a plaintext database in the place of a store that the secret store knows as encrypted.
+  /// Refuses a plaintext database that has replaced a store which the secret store has recorded as
+  /// encrypted.
   func checkNeverEncrypted(_ provider: any StoreKeyProvider) throws(SmartStoreError) {
     guard try StoreKeySource(provider, for: paths.identity).isRemembered() else { return }
     throw SmartStoreError(
@@ -429,15 +452,15 @@ struct StoreOpening {
         + "with the files in its folder, or remove the store to start over.")
   }
 
-  /// Notes for good that there is a database. Until then one that is missing is taken for a creation
-  /// that was interrupted, and made.
+  /// Records permanently that the database exists. Until then a missing database counts as an
+  /// interrupted creation, and is created.
   private func noteCreation() throws(FileFailure) {
     let note = DurableFile(path: paths.created)
     if !note.exists { _ = try note.create([]) }
   }
 
-  /// True if the database is an encrypted store's. Only after it failed to open as a plain one:
-  /// looking at an open database drops SQLite's locks on it.
+  /// Whether the database is an encrypted store's. Only after it failed to open as a plain one,
+  /// because reading an open database here releases SQLite's locks on it.
   func isSealed() throws(SmartStoreError) -> Bool {
     try StaleStoreFiles(paths).header()?.kind == .store
   }
@@ -449,37 +472,56 @@ struct StoreOpening {
         + "its key and key file.")
   }
 
-  /// The right to write to the store. There is one writer because what a store knows of its own
-  /// writes (entry ids, entry files, observers) is known to one process, and because SQLite up to
-  /// 3.51.2 can lose a committed transaction when two connections write and checkpoint at the same
-  /// instant. The connection that checkpoints the WAL in the background is kept from that by
-  /// ``BackgroundCheckpoints``.
-  func takeLock() throws(SmartStoreError) -> FileLock {
+  /// The right to write to the store alone, or with other processes.
+  ///
+  /// Who changes the files themselves has to be alone: SQLite's locks do not protect a file that is replaced. Those
+  /// who share the store write in turns (``WriteTurns``).
+  ///
+  /// - Parameter isShared: Only by the holder of the gate.
+  func takeLock(isShared: Bool = false) throws(SmartStoreError) -> FileLock {
+    // Released at the end: who has the lock alone is not disturbed.
+    let gate = isShared ? nil : try takeGate(patience: options.lockPatience)
+    let lock = try take(paths.lock, isShared: isShared, patience: options.lockPatience)
+    _ = consume gate
+    return lock
+  }
+
+  /// The right to open the store, and to keep other processes out of it.
+  func takeGate(patience: Duration) throws(SmartStoreError) -> FileLock {
+    try take(paths.opening, isShared: false, patience: patience)
+  }
+
+  private func take(
+    _ path: String, isShared: Bool, patience: Duration
+  ) throws(SmartStoreError) -> FileLock {
     let lock: FileLock?
     do {
       do {
-        lock = try FileLock.take(paths.lock, patience: options.lockPatience)
+        lock = try FileLock.take(path, isShared: isShared, patience: patience)
       } catch  where error.errno == ENOENT {
         // The process that had the lock removed the store, folder and all.
-        try DurableFile.makeFolder(paths.directory)
-        lock = try FileLock.take(paths.lock, patience: options.lockPatience)
+        try DurableFile.makeOwnFolder(paths.directory)
+        lock = try FileLock.take(path, isShared: isShared, patience: patience)
       }
     } catch {
-      throw SmartStoreError(storage: error, at: paths.lock)
+      throw SmartStoreError(storage: error, at: path)
     }
-    guard let lock else {
-      throw SmartStoreError(
-        .busyOtherProcess,
-        "The store at \(paths.directory) is open for writing elsewhere. Close it there, or open it "
-          + "read-only")
-    }
+    guard let lock else { throw openElsewhere() }
     return lock
+  }
+
+  /// The error of who cannot write now.
+  func openElsewhere() -> SmartStoreError {
+    SmartStoreError(
+      .busyOtherProcess,
+      "The store at \(paths.directory) is open for writing elsewhere. Close it there, or open it "
+        + "read-only")
   }
 
   /// The promise that no process exchanges the files, for a reader, or that no process reads them, for the one that
   /// does. The writer needs neither: it has the lock that such work begins with.
   ///
-  /// - Returns: Nil if there is no store to read, or its folder is not writable.
+  /// - Returns: Nil if the store does not exist, or its folder is not writable.
   /// - Throws: ``SmartStoreError`` `busyOtherProcess` to a reader, `busy` to others.
   func takeReadersLock(isShared: Bool) throws(SmartStoreError) -> FileLock? {
     guard try size(paths.database) != nil else { return nil }
@@ -503,22 +545,34 @@ struct StoreOpening {
     return lock
   }
 
+  /// Refuses a folder in which other users may exchange files.
+  private func checkDirectory() throws(SmartStoreError) {
+    do throws(FileFailure) {
+      try DurableFile.checkFolder(paths.directory)
+    } catch {
+      throw SmartStoreError(.readOnly, "\(error).", cause: error)
+    }
+  }
+
   /// True if the folder was not there.
   private func makeDirectory() throws(SmartStoreError) -> Bool {
     guard try size(paths.directory) == nil else { return false }
     do {
-      try DurableFile.makeFolder(paths.directory)
+      try DurableFile.makeOwnFolder(paths.directory)
     } catch {
       throw SmartStoreError(storage: error, at: paths.directory)
     }
     return true
   }
 
-  /// Removes the folder if nothing is in it but the lock (SS-10).
+  /// Removes the folder if it contains only the lock (SS-10).
   private func removeUnusedDirectory() {
     let names = try? FileManager.default.contentsOfDirectory(atPath: paths.directory)
-    guard let names, names.allSatisfy({ paths.directory + "/" + $0 == paths.lock }) else { return }
-    unlink(paths.lock)
+    let locks = paths.locks
+    guard let names, names.allSatisfy({ locks.contains(paths.directory + "/" + $0) }) else {
+      return
+    }
+    for lock in locks { unlink(lock) }
     rmdir(paths.directory)
   }
 

@@ -1,17 +1,17 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// The files of one store, all in its folder.
+/// The paths of the files of one store, all in its folder.
 struct StorePaths: Sendable {
   let directory: String
-  /// The wrapped data-encryption keys.
+  /// The key file, with the wrapped data-encryption keys.
   var keyFile: String
-  /// Which store it is.
+  /// The identity of the store.
   let identity: StoreIdentity
 
   init(directory: URL, identity: StoreIdentity = StoreIdentity()) {
     self.identity = identity
-    // SQLite resolves links before it opens; the VFS compares its names with these.
+    // SQLite resolves links before it opens a file; the VFS compares SQLite's paths with these.
     self.directory = directory.resolvingSymlinksInPath().path
     keyFile = self.directory + "/store.key"
   }
@@ -24,29 +24,38 @@ struct StorePaths: Sendable {
   var log: String { database + "-wal" }
   /// The index of the WAL, rebuilt whenever it is missing.
   var index: String { database + "-shm" }
-  /// What the write-ahead log (WAL) must hold; of an encrypted store alone.
+  /// The anchor of the write-ahead log (WAL); only for an encrypted store.
   var anchor: String { database + "-anchor" }
-  /// Locked by the one writer; empty.
+  /// Shared by the processes that write, or locked by one that writes alone; empty.
   var lock: String { directory + "/store.lock" }
+  /// Locked while a process opens the store for writing, and while one keeps the others out; empty.
+  var opening: String { directory + "/store.opening" }
+  /// Locked for each transaction and checkpoint; names the process that wrote last.
+  var turn: String { directory + "/store.turn" }
+  /// Locked by the process whose turn is next; names it if it had to wait.
+  var queue: String { directory + "/store.queue" }
+  /// The files that are only there to be locked by writers.
+  var locks: [String] { [lock, opening, turn, queue] }
   /// Shared by those who only read, so that the files are not exchanged under them; empty.
   var readers: String { directory + "/store.readers" }
-  /// Made once the database is there, to tell one that was lost from one that never was; empty.
+  /// An empty file, created once the database exists, which distinguishes a lost database from one
+  /// that was never created.
   var created: String { directory + "/store.created" }
 
-  /// The copies of logs that were found damaged, beginning with 1.
+  /// Returns the path of a copy of a damaged log; numbers begin with 1.
   func damagedLog(_ number: Int) -> String { "\(log).damaged-\(number)" }
-  /// Those that are there.
+  /// The existing copies of damaged logs.
   var damagedLogs: [String] {
     Array((1...).lazy.map(damagedLog).prefix { DurableFile(path: $0).exists })
   }
 
-  /// How long to wait for the lock: a program that this process starts holds a copy of it until it
-  /// runs, even after the store was closed here.
+  /// The maximum time to wait for the lock. A child process has a copy of the lock until it
+  /// executes its program, even after the store was closed here.
   static let lockPatience: Duration = .milliseconds(500)
 
-  // While maintenance is under way
+  // Files during maintenance
 
-  /// The key file of the database, if that is encrypted, and of nothing, if it is plaintext.
+  /// The key file of the database if the database is encrypted; unused if it is plaintext.
   var pendingKeyFile: String { directory + "/store.key.pending" }
   /// The encrypted copy of a plaintext database.
   var encrypted: String { database + ".encrypted" }
@@ -54,9 +63,9 @@ struct StorePaths: Sendable {
   var decrypted: String { database + ".decrypted" }
   /// The copy of an encrypted database under its new data-encryption key.
   var reencrypted: String { database + ".reencrypted" }
-  /// A plaintext copy of a plaintext database, with room for tags.
+  /// A plaintext copy of a plaintext database, with space for tags.
   var exported: String { database + ".exported" }
 
-  /// Copies that count for nothing until they take the database's place.
+  /// Copies, which are not valid until they replace the database.
   var copies: [String] { [encrypted, decrypted, reencrypted, exported] }
 }

@@ -9,18 +9,18 @@ struct QueryPlan {
   let pageSize: Int
   /// Whether each result is an entry rather than a row.
   let givesElements: Bool
-  /// The names of the columns of a row, where the spec gives them.
+  /// The names of a row's columns, if the spec has them.
   let columnNames: [String]
-  /// Whether GRDB may keep the prepared statements.
+  /// Whether GRDB may cache the prepared statements.
   var isCacheable: Bool { statements.isCacheable }
 
-  /// The statement that gives all results, without paging.
+  /// The statement that returns all results, without paging.
   var sql: String { statements.sql }
   /// The statement for one page.
   var pageSQL: String { statements.pageSQL }
   /// The statement that counts the results.
   var countSQL: String { statements.countSQL }
-  /// The statement that gives their entry ids.
+  /// The statement that returns the entry ids of the results.
   var idsSQL: String { statements.idsSQL }
 
   init(
@@ -48,7 +48,8 @@ struct QueryPlan {
     columnNames = spec.selectPaths ?? []
   }
 
-  /// The statements of a query on one soup, from the snapshot's cache if they were prepared before.
+  /// Returns the statements of a query on one soup, from the snapshot's cache if they were prepared
+  /// before.
   private static func statements(
     _ spec: QuerySpec, _ access: StoreAccess
   ) throws(SmartStoreError) -> QueryStatements {
@@ -63,7 +64,7 @@ struct QueryPlan {
     return made
   }
 
-  /// The keys of a spec as the index of their path keeps values.
+  /// Returns the keys of a spec in the form that the index of their path stores.
   private static func bindings(
     _ spec: QuerySpec, _ statements: QueryStatements, _ access: StoreAccess
   ) throws(SmartStoreError) -> [BoundValue] {
@@ -83,7 +84,7 @@ struct QueryPlan {
         field = column
       }
       let version = statements.fullTextVersion
-      // In FTS4 the statement itself names the column.
+      // In FTS4 the statement itself contains the column.
       let key = MatchKey.qualified(
         spec.matchKey?.string ?? "", field: version == .fts4 ? nil : field)
       return [.text(try MatchKey.resolved(key, soups: access.catalog.soups, version: version))]
@@ -99,10 +100,11 @@ struct QueryPlan {
     return bindings
   }
 
-  /// The SQL for a Smart SQL statement, from the snapshot's cache if it was converted before.
+  /// Returns the SQL of a Smart SQL statement, from the snapshot's cache if it was converted
+  /// before.
   ///
-  /// What SQLite itself says to the statement is found out once, before it is kept: it must be one
-  /// statement that only reads.
+  /// SQLite checks the statement once, before it is cached: it must be a single statement that only
+  /// reads.
   private static func convert(
     _ smartSQL: String, on access: StoreAccess
   ) throws(SmartStoreError) -> ConvertedStatement {
@@ -112,7 +114,7 @@ struct QueryPlan {
     do throws(SmartStoreError) {
       converted = try SmartSQLConverter.convert(smartSQL, soups: catalog.soups)
     } catch {
-      // A soup may be unknown only because it is half altered.
+      // A soup may be unknown only because its alter is unfinished.
       if let name = catalog.unfinished.first(where: { smartSQL.contains("{\($0)") }) {
         try access.checkFinished(name)
       }
@@ -124,10 +126,11 @@ struct QueryPlan {
     return prepared
   }
 
-  /// Has SQLite judge a conversion.
+  /// Prepares a converted statement, so that SQLite checks it.
   ///
-  /// In a statement over several soups a path that SQLite reads from the entry must say whose: the
-  /// column has the same name in all of them. A soup that has an alias there is known by that alone.
+  /// In a statement over several soups, a path that SQLite reads from the entry must be qualified,
+  /// because the column has the same name in all soups. A soup with an alias can be qualified only
+  /// with the alias.
   private static func prepare(
     _ converted: ConvertedStatement, _ smartSQL: String, on access: StoreAccess
   ) throws(SmartStoreError) -> ConvertedStatement {
@@ -158,8 +161,8 @@ struct QueryPlan {
 }
 
 extension Soup {
-  /// How keys for `path` are compared: the type of its index, an integer for the reserved numbers,
-  /// nil where the value is extracted from the entry.
+  /// Returns the type by which keys for `path` are compared: the type of its index, an integer for
+  /// the reserved numbers, nil for a value that is extracted from the entry.
   func keyType(forPath path: String) -> SoupIndexType? {
     switch path {
     case SmartStore.soupEntryId, SmartStore.createdDate, SmartStore.lastModifiedDate: .integer
@@ -170,7 +173,7 @@ extension Soup {
 }
 
 extension Int64 {
-  /// The number without its fraction; out of range, the nearest integer.
+  /// Creates the number without its fraction; out of range, the nearest integer.
   fileprivate init(clamping double: Double) {
     self =
       Int64(exactly: double.rounded(.towardZero))
@@ -179,12 +182,12 @@ extension Int64 {
 }
 
 extension BoundValue {
-  /// An argument for a placeholder of a smart query.
+  /// Creates an argument for a placeholder of a smart query.
   init(argument: JSONValue) {
     self = BoundValue(key: argument, type: .json1)
   }
 
-  /// A value as an index of `type` would keep it.
+  /// Creates a value in the form that an index of `type` stores.
   init(indexed value: JSONValue, type: SoupIndexType) {
     switch (type, value) {
     case (.integer, .double(let double)): self = .integer(Int64(clamping: double))
@@ -193,7 +196,7 @@ extension BoundValue {
     }
   }
 
-  /// A key to compare with the values of an index, in the form in which the index keeps them.
+  /// Creates a key to compare with the values of an index, in the form that the index stores.
   init(key: JSONValue, type: SoupIndexType) {
     switch (type, key) {
     case (_, .null): self = .null
@@ -201,21 +204,21 @@ extension BoundValue {
     case (_, .bool(let flag)): self = .integer(flag ? 1 : 0)
     case (_, .string(let text)): self = .text(text)
     case (.string, _), (.fullText, _), (_, .array), (_, .object):
-      // A value that JSON cannot write is in no element.
+      // A value that JSON cannot represent is in no entry.
       self = key.normalizedText.map { .text($0) } ?? .null
-    // The index has rounded what a double does not hold exactly, so that the key must be, too.
+    // The index rounds integers that a double cannot represent exactly, so the key is rounded too.
     case (.floating, .integer(let integer)): self = .double(Double(integer))
     case (.floating, .number(let number)): self = .double(BoundValue.double(number))
     case (_, .integer(let integer)): self = .integer(integer)
     case (_, .double(let double)): self = .double(double)
-    // SQLite keeps a number of an element as a double unless it is written as an integer.
+    // SQLite reads a number in an entry as a double unless it is written as an integer.
     case (.json1, .number(let number)): self = .double(BoundValue.double(number))
     case (_, .number(let number)):
       self = number.int64.map { .integer($0) } ?? .double(BoundValue.double(number))
     }
   }
 
-  /// The nearest double; beyond the range, infinity.
+  /// Returns the nearest double; infinity beyond the range.
   private static func double(_ number: JSONNumber) -> Double {
     number.double ?? (number.text.utf8.first == UInt8(ascii: "-") ? -.infinity : .infinity)
   }

@@ -1,28 +1,28 @@
 import SalesforceSDKCommon
 
-/// How a spec names a soup and the values in it, once for Smart SQL and once for SQL.
+/// The names of a soup and its values in a query's text, in Smart SQL or in SQL.
 struct QueryNames {
   /// The soup's table.
   let table: String
-  /// The full-text table that belongs to it.
+  /// The soup's full-text table.
   let fullTextTable: String
-  /// What of it a match searches: all of it, or one column.
+  /// The name that a match searches: the full-text table, or one of its columns.
   let matched: String
-  /// A path of the soup.
+  /// Returns the name of a path of the soup.
   let path: (String) -> String
-  /// A path whose values are compared with the keys.
+  /// Returns the name of a path whose values are compared with the keys.
   let comparedPath: (String) -> String
-  /// The whole entry.
+  /// The name of the whole entry.
   let element: String
 
-  /// A path among the results.
+  /// Returns the name of a path among the results.
   func selection(_ path: String) -> String {
     path == SmartStore.soupPath ? element : self.path(path)
   }
 }
 
 extension QuerySpec {
-  /// The Smart SQL that gives the results.
+  /// The Smart SQL that returns the results.
   public var smartSql: String {
     statement ?? (names.map { selectText($0) + predicate($0, inlinedMatchKey($0)) + orderText($0) })
       ?? ""
@@ -35,7 +35,7 @@ extension QuerySpec {
     return "SELECT count(*) FROM \(names.table) " + predicate(names, inlinedMatchKey(names))
   }
 
-  /// The Smart SQL that gives the entry ids of the results. A smart query must return a column
+  /// The Smart SQL that returns the entry ids of the results. A smart query must have a column
   /// named `id` for it.
   public var idsSmartSql: String {
     if let statement { return "SELECT id FROM (\(statement))" }
@@ -54,7 +54,7 @@ extension QuerySpec {
     }
   }
 
-  /// The match key as a literal, restricted to the index path.
+  /// Returns the match key as a literal, restricted to the index path.
   private func inlinedMatchKey(_ names: QueryNames) -> String {
     guard queryType == .match, let key = matchKey?.string else { return "?" }
     let qualified = MatchKey.qualified(key, field: indexPath.map(names.path))

@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// A query of one soup, or a Smart SQL statement, with its page size.
 ///
-/// The `build…` functions and the initializer from JSON create one, and refuse what cannot be queried.
+/// The `build…` functions and the initializer from JSON create a spec, and refuse an invalid one.
 /// ``smartSql``, ``countSmartSql`` and ``idsSmartSql`` are its Smart SQL.
 public struct QuerySpec: Sendable, Hashable {
   /// The kinds of query.
@@ -15,26 +15,26 @@ public struct QuerySpec: Sendable, Hashable {
     case ascending, descending
   }
 
-  /// The page size of a spec from JSON that names none.
+  /// The page size of a spec from JSON that contains none.
   public static let defaultPageSize = 10
 
   public let queryType: QueryType
-  /// The queried soup; nil for a smart query, which names its soups itself.
+  /// The queried soup; nil for a smart query, whose statement contains its soups.
   public let soupName: String?
   /// The path that the key is compared with. Nil for an all-query, and for a match over all
   /// full-text paths.
   public let indexPath: String?
   /// The key of an exact or match query.
   public let matchKey: JSONValue?
-  /// The pattern of a like query: `%` any run, `_` one character.
+  /// The pattern of a like query: `%` matches any text, `_` one character.
   public let likeKey: String?
-  /// The lowest value of a range, itself included; nil leaves that end open.
+  /// The inclusive lower bound of a range; nil for no lower bound.
   public let beginKey: JSONValue?
-  /// The highest value of a range, itself included; nil leaves that end open.
+  /// The inclusive upper bound of a range; nil for no upper bound.
   public let endKey: JSONValue?
   /// The statement of a smart query.
   let statement: String?
-  /// The path to order by; nil leaves the order to the engine.
+  /// The path to order by; nil for no particular order.
   public let orderPath: String?
   public let order: Order
   /// The maximum number of results in a page, at least 1.
@@ -65,7 +65,7 @@ public struct QuerySpec: Sendable, Hashable {
 
   // MARK: Builders
 
-  /// All entries of a soup, also those that lack the order path.
+  /// Creates a query for all entries of a soup, including those without a value at the order path.
   public static func buildAllQuerySpec(
     soupName: String, selectPaths: [String]? = nil, orderPath: String? = nil,
     order: Order = .ascending, pageSize: Int
@@ -75,11 +75,11 @@ public struct QuerySpec: Sendable, Hashable {
       selectPaths: selectPaths)
   }
 
-  /// The entries whose value at `path` equals `matchKey`.
+  /// Creates a query for the entries whose value at `path` equals `matchKey`.
   ///
-  /// A Boolean or number finds the entries that hold the equal JSON value, whatever the index
-  /// type. But an integer index keeps numbers without their fraction and within 64 bits: a number
-  /// beyond that finds nothing there, rather than all entries that are kept as the same integer.
+  /// A Boolean or number finds the entries with the equal JSON value, for every index type. An
+  /// integer index stores numbers without their fraction and within 64 bits: a key outside that
+  /// range finds nothing there, rather than all entries that are stored as the same integer.
   public static func buildExactQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, matchKey: JSONValue?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -89,7 +89,7 @@ public struct QuerySpec: Sendable, Hashable {
       order: order, pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The entries whose value at `path` lies between the keys, both included.
+  /// Creates a query for the entries whose value at `path` is between the keys, inclusive.
   public static func buildRangeQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, beginKey: JSONValue? = nil,
     endKey: JSONValue? = nil, orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -99,7 +99,8 @@ public struct QuerySpec: Sendable, Hashable {
       orderPath: orderPath, order: order, pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The entries whose value at `path` is like `likeKey`. ASCII letters match in either case.
+  /// Creates a query for the entries whose value at `path` matches the pattern `likeKey`. ASCII
+  /// letters match in either case.
   public static func buildLikeQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, likeKey: String?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -109,11 +110,12 @@ public struct QuerySpec: Sendable, Hashable {
       order: order, pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The entries whose full text matches `matchKey`, in `path` or, without one, in all full-text
-  /// paths of the soup.
+  /// Creates a query for the entries whose full text matches `matchKey`, in `path` or, without a
+  /// path, in all full-text paths of the soup.
   ///
-  /// `matchKey` knows terms, `term*`, `"a phrase"`, AND, OR, NOT, parentheses and `{soup:path}:term`. On a
-  /// soup that still has FTS4, a reference applies to one term, not to a phrase: for a phrase, pass `path`.
+  /// `matchKey` may contain terms, `term*`, `"a phrase"`, AND, OR, NOT, parentheses and
+  /// `{soup:path}:term`. On a soup that still uses FTS4, a reference applies to one term, not to a
+  /// phrase: for a phrase, pass `path`.
   public static func buildMatchQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String? = nil, matchKey: String?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -123,7 +125,7 @@ public struct QuerySpec: Sendable, Hashable {
       orderPath: orderPath, order: order, pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The rows of a Smart SQL statement.
+  /// Creates a query for the rows of a Smart SQL statement.
   public static func buildSmartQuerySpec(
     smartSql: String, pageSize: Int
   ) throws(SmartStoreError) -> QuerySpec {
@@ -134,8 +136,8 @@ public struct QuerySpec: Sendable, Hashable {
 
   /// Reads the JSON form of a spec.
   ///
-  /// Missing, null or not positive `pageSize` means 10, any `order` but `descending` means
-  /// ascending, a null member counts as missing.
+  /// A missing, null or non-positive `pageSize` means 10. Any `order` except `descending` means
+  /// ascending. A null member counts as missing.
   ///
   /// - Parameter soupName: The queried soup; not needed for a smart query.
   /// - Throws: ``SmartStoreError`` `invalidQuerySpec` for a missing or unknown `queryType`, a missing
@@ -181,7 +183,8 @@ public struct QuerySpec: Sendable, Hashable {
       pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The JSON form: the members that apply to this kind of query. Reading it gives an equal spec.
+  /// The JSON form, with the members that apply to this kind of query. Parsing it returns an equal
+  /// spec.
   public var json: JSONValue {
     var members: JSONObject = [
       "queryType": .string(queryType.rawValue), "pageSize": .integer(Int64(pageSize)),

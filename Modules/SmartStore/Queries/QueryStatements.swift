@@ -3,27 +3,27 @@ import Synchronization
 
 /// The statements of a kind of query on one version of the soups, without its keys.
 ///
-/// Made once for all queries of the same shape: putting the texts together takes longer than SQLite
-/// needs to find an entry by its index.
+/// They are created once for all queries of the same shape: composing the texts takes longer than
+/// finding an entry by its index in SQLite.
 final class QueryStatements: Sendable {
-  /// The statement that gives all results, without paging.
+  /// The statement that returns all results, without paging.
   let sql: String
-  /// The statement that counts them.
+  /// The statement that counts the results.
   let countSQL: String
-  /// The statement that gives their entry ids.
+  /// The statement that returns the entry ids of the results.
   let idsSQL: String
   /// The statement for one page.
   let pageSQL: String
-  /// The soup that is queried; nil for a smart query.
+  /// The queried soup; nil for a smart query.
   let soup: Soup?
-  /// How its keys are compared.
+  /// The type by which its keys are compared.
   let keyType: SoupIndexType
-  /// The engine that a match asks; nil for other queries.
+  /// The full-text engine of a match; nil for other queries.
   let fullTextVersion: SmartStoreOptions.FullTextVersion?
-  /// Whether the statements come from a bounded set that GRDB's cache tells apart, so that preparing
-  /// them once pays.
+  /// Whether the statements come from a bounded set whose members GRDB's cache can distinguish, so
+  /// that caching them prepared saves time.
   let isCacheable: Bool
-  /// Whether the last run took longer than a caller's thread should wait, see ``ReadBudget``.
+  /// Whether the last run exceeded the time limit for a caller's thread, see ``ReadBudget``.
   let isLong = Atomic(false)
 
   private init(
@@ -40,14 +40,14 @@ final class QueryStatements: Sendable {
     pageSQL = "SELECT * FROM (\(sql)) LIMIT ?, ?"
   }
 
-  /// The statements of a smart query.
+  /// Creates the statements of a smart query.
   convenience init(_ converted: ConvertedStatement) {
     self.init(
       sql: converted.body, countSQL: "SELECT count(*) FROM (\(converted.body))",
       idsSQL: "SELECT id FROM (\(converted.body))")
   }
 
-  /// The statements of a query on one soup.
+  /// Creates the statements of a query on one soup.
   ///
   /// - Parameter fullTextVersion: The engine of the soup's full-text table, for a match.
   /// - Throws: ``SmartStoreError`` `invalidReference` for a path that cannot be read.
@@ -60,7 +60,8 @@ final class QueryStatements: Sendable {
     for path in spec.selectPaths ?? [] where path != SmartStore.soupPath {
       try soup.checkReadable(path)
     }
-    // A key of FTS4 cannot aim a phrase at a column; the statement can restrict all of it to one.
+    // In FTS4 a key cannot restrict a phrase to a column, but the statement can restrict the whole
+    // key.
     let column =
       fullTextVersion == .fts4 ? spec.indexPath.flatMap { soup.fullTextColumn(forPath: $0) } : nil
     let names = QueryNames(
@@ -83,8 +84,8 @@ final class QueryStatements: Sendable {
   }
 }
 
-/// What two specs have in common if they have the same statements. Names and paths are compared by
-/// their bytes.
+/// The common part of specs that have the same statements. Names and paths are compared by their
+/// bytes.
 struct QueryShape: Hashable, Sendable {
   private let queryType: QuerySpec.QueryType
   private let soupName: MemberKey?
@@ -94,7 +95,7 @@ struct QueryShape: Hashable, Sendable {
   private let orderPath: MemberKey?
   private let order: QuerySpec.Order
   private let selectPaths: [MemberKey]?
-  /// Whether SQLite would read a value otherwise than a key is.
+  /// Whether SQLite would read a value that equals a key as another value.
   private let hasUnreadableKey: Bool
 
   init(_ spec: QuerySpec) {
@@ -113,9 +114,9 @@ struct QueryShape: Hashable, Sendable {
   }
 }
 
-/// The statements of the shapes of queries that were run.
+/// A cache of statements by the shape of their query.
 struct QueryStatementsCache: Sendable {
-  /// Beyond so many shapes all are forgotten: an app has a few dozen.
+  /// The maximum number of shapes. Beyond it, all are removed: an app has a few dozen.
   static let capacity = 1024
 
   private var statements: [QueryShape: QueryStatements] = [:]

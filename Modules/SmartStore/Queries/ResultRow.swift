@@ -1,16 +1,16 @@
 import SalesforceSDKCommon
 
-/// The row that a query stands on.
+/// The current row of a query.
 ///
-/// A column is read as an entry if the engine names it `soup` or, repeated, `soup:1`. An entry
-/// that is kept in a file comes as two columns, `externalStorage` with the name of its soup's table
-/// and `_soupEntryId` behind it, which are one column here. Whatever a caller names a column, any
-/// other one is plain.
+/// A column is read as an entry if the engine names it `soup` or, repeated, `soup:1`. An entry in a
+/// file has two columns, `externalStorage` with the name of its soup's table and then
+/// `_soupEntryId`, which are one column here. Any other column is a plain value, even if the caller
+/// names it so.
 struct ResultRow: ~Copyable {
   private enum Column {
     case plain(Int)
     case element(Int)
-    /// The column of the table's name; that of the id follows.
+    /// The column of the table's name; the column of the id is the next one.
     case external(Int)
   }
 
@@ -19,7 +19,7 @@ struct ResultRow: ~Copyable {
   private let columns: [Column]
   /// Whether no column is an entry.
   private let isPlain: Bool
-  /// The call that the row is read for.
+  /// The call that reads the row.
   private let method: String
 
   var columnCount: Int { columns.count }
@@ -53,7 +53,7 @@ struct ResultRow: ~Copyable {
     self.statement = statement
   }
 
-  /// Whether a column has this name, or is a repetition of one that has.
+  /// Whether a column has this name, or repeats a column with this name.
   private static func isName(_ name: String, _ expected: String) -> Bool {
     if name == expected { return true }
     guard name.hasPrefix(expected) else { return false }
@@ -64,7 +64,7 @@ struct ResultRow: ~Copyable {
 
   func next() throws(SmartStoreError) -> Bool { try statement.step() }
 
-  /// Runs a statement with one placeholder and one column, an entry, for one id.
+  /// Runs a statement with one placeholder, an id, and one column, an entry.
   func element(boundTo id: Int64) throws(SmartStoreError) -> JSONSlice? {
     statement.reset()
     statement.bind(id, at: 1)
@@ -82,12 +82,14 @@ struct ResultRow: ~Copyable {
     if case .plain = columns[column] { false } else { true }
   }
 
+  /// Returns the value of a column.
+  ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   func column(_ column: Int) throws(SmartStoreError) -> ColumnValue {
     switch columns[column] {
     case .plain(let position), .element(let position): return statement.value(position)
     case .external(let position):
-      // Without an id there is no element: the soup stands on the empty side of an outer join.
+      // Without an id there is no entry: the soup is on the empty side of an outer join.
       guard !statement.isNull(position + 1),
         let soup = access.externalSoup(inTable: statement.string(position))
       else { return .null }
@@ -95,7 +97,7 @@ struct ResultRow: ~Copyable {
     }
   }
 
-  /// The entry in a column.
+  /// Returns the entry in a column.
   ///
   /// - Throws: ``SmartStoreError`` `corrupt` if the stored text is not JSON,
   ///   `externalFileUnreadable`.
@@ -108,10 +110,10 @@ struct ResultRow: ~Copyable {
     }
   }
 
-  /// The entry in a column as it is stored.
+  /// Returns the entry in a column as it is stored.
   ///
-  /// Where pages are encrypted it is not checked again: what a page's tag fits was written by the store,
-  /// which checked it then. A check here would take as long as reading the row.
+  /// On encrypted pages it is not checked again: an authentic page was written by the store, which
+  /// checked the entry then. A check here would take as long as reading the row.
   ///
   /// - Throws: As ``entry(_:)``.
   func storedElement(_ column: Int) throws(SmartStoreError) -> JSONSlice {
@@ -125,7 +127,7 @@ struct ResultRow: ~Copyable {
     return JSONSlice(trusting: text)
   }
 
-  /// A stored text as JSON. One that is none is reported.
+  /// Parses a stored text as JSON, and reports a text that is not JSON.
   func parse(_ bytes: [UInt8]) throws(SmartStoreError) -> JSONSlice {
     do throws(JSONError) {
       return try JSONSlice(parsing: bytes, limits: .stored)
@@ -138,7 +140,7 @@ struct ResultRow: ~Copyable {
     }
   }
 
-  /// The value of a column. An entry whose text cannot be parsed gives null.
+  /// Returns the value of a column; null for an entry whose text cannot be parsed.
   ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   func jsonValue(_ column: Int) throws(SmartStoreError) -> JSONValue {
@@ -153,15 +155,15 @@ struct ResultRow: ~Copyable {
 
   func jsonValues() throws(SmartStoreError) -> [JSONValue] {
     if isPlain {
-      // A literal gets its memory without asking the runtime for the array's type each time, which was a
-      // ninth of the time of a large result.
+      // A literal avoids the runtime's look-up of the array's type, which was a ninth of the time
+      // of a large result.
       switch columns.count {
       case 1: return [statement.jsonValue(0)]
       case 2: return [statement.jsonValue(0), statement.jsonValue(1)]
       case 3: return [statement.jsonValue(0), statement.jsonValue(1), statement.jsonValue(2)]
       default: break
       }
-      // In place: of a large result an eighth of the time was making room and appending.
+      // In place: allocating and appending was an eighth of the time of a large result.
       return Array(unsafeUninitializedCapacity: columns.count) { values, count in
         while count < columns.count {
           values.initializeElement(at: count, to: statement.jsonValue(count))
@@ -181,10 +183,10 @@ extension Character {
 }
 
 extension JSONLimits {
-  /// What is taken from a caller. SQLite from 3.42 on follows no more levels, and an entry that it
-  /// cannot follow fails every query of its soup that looks into entries.
+  /// The limits for written entries. SQLite from 3.42 on follows no more levels, and an entry that
+  /// it cannot follow fails every query of its soup that reads inside entries.
   static var written: JSONLimits { JSONLimits(maxDepth: 1_000) }
 
-  /// What was accepted when it was written is accepted when it is read; the limit was higher once.
+  /// The limits for stored entries. They are higher, because earlier versions accepted more levels.
   static var stored: JSONLimits { JSONLimits(maxDepth: JSONLimits.greatestDepth) }
 }

@@ -5,7 +5,7 @@ struct SerializedRows {
   private var bytes: [UInt8] = [UInt8(ascii: "[")]
   private var isEmpty = true
 
-  /// Appends a row as an array, or its first column alone if the query gives entries.
+  /// Appends a row as an array, or only its first column if the query returns entries.
   ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   mutating func append(
@@ -30,7 +30,7 @@ struct SerializedRows {
     return bytes
   }
 
-  /// One value as JSON text.
+  /// Returns one value as JSON text.
   static func text(of value: ColumnValue, isElement: Bool) -> [UInt8] {
     var rows = SerializedRows()
     rows.bytes.removeAll()
@@ -53,7 +53,7 @@ struct SerializedRows {
     if text.allSatisfy({ $0 < 0x80 }) {
       text.withUnsafeBufferPointer { JSONText.appendEscapingSlashes($0, to: &bytes) }
     } else {
-      // A blob may hold anything; JSON is UTF-8.
+      // A blob may contain any bytes; JSON is UTF-8.
       var text = String(decoding: text, as: UTF8.self)
       text.withUTF8 { JSONText.appendEscapingSlashes($0, to: &bytes) }
     }

@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 import Synchronization
 
 extension SmartStore {
-  /// One page of a query's results: entries, or rows as arrays.
+  /// Returns one page of a query's results: entries, or rows as arrays.
   ///
   /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:)``.
   public func query(
@@ -15,12 +15,12 @@ extension SmartStore {
     }
   }
 
-  /// The rows of a Smart SQL statement, at most 65,536.
+  /// Returns the rows of a Smart SQL statement, at most 65,536.
   public func query(_ smartSql: String) async throws -> [JSONValue] {
     try await query(using: .buildSmartQuerySpec(smartSql: smartSql, pageSize: 65_536))
   }
 
-  /// One page of entries as they are stored.
+  /// Returns one page of entries in their stored text.
   ///
   /// See ``StoreReading/queryEntries(using:startingFromPageIndex:)``.
   public func queryEntries(
@@ -31,7 +31,7 @@ extension SmartStore {
     }
   }
 
-  /// One page of results as JSON text, with entries in their stored text.
+  /// Returns one page of results as JSON text, with entries in their stored text.
   public func queryAsString(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil
@@ -42,19 +42,19 @@ extension SmartStore {
     }
   }
 
-  /// The number of results of a query in all pages.
+  /// Counts the results of a query in all pages.
   public func count(
     using querySpec: QuerySpec, whereArgs: [JSONValue]? = nil
   ) async throws -> Int64 {
     try await read(querySpec) { try $0.count(using: querySpec, whereArgs: whereArgs) }
   }
 
-  /// Runs one query: on the caller's thread if the last one of its shape was short, else on a thread
-  /// of the store's own.
+  /// Runs one query: on the caller's thread if the last query of its shape was short, else on one
+  /// of the store's own threads.
   private func read<T: Sendable>(
     _ spec: QuerySpec, _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T {
-    // Files are read while no instructions are counted.
+    // Reading files is not interrupted by the budget, which counts SQLite's instructions.
     guard spec.soupName != nil, let catalog = catalogs.known,
       let statements = catalog.statements.withLock({ $0[QueryShape(spec)] }),
       statements.soup?.isExternal == false

@@ -1,12 +1,12 @@
 public import SalesforceSDKCommon
 
 extension StoreReading where Self: ~Copyable {
-  /// One page of a query's results: entries, or rows as arrays.
+  /// Returns one page of a query's results: entries, or rows as arrays.
   ///
-  /// A row has one value for each select path or column, null included. A column that holds a whole entry
-  /// gives an object; of any other column text is a string. Blobs come as text, infinite numbers as null. An
-  /// entry whose stored text is not JSON reads as null, so the other entries can still be read; the event
-  /// store and observers are notified (SS-150, SS-213).
+  /// A row has one value for each select path or column, null included. A column with a whole entry
+  /// becomes an object; text in any other column becomes a string. Blobs become text, infinite
+  /// numbers null. An entry whose stored text is not JSON becomes null, so that the other entries
+  /// can still be read; the event store and observers are notified (SS-150, SS-213).
   ///
   /// - Parameters:
   ///   - pageIndex: The page, counted from 0. Beyond the end the result is empty.
@@ -28,11 +28,11 @@ extension StoreReading where Self: ~Copyable {
     return results
   }
 
-  /// One page of entries as they are stored, without a copy of their content.
+  /// Returns one page of entries in their stored text, without a copy of their content.
   ///
-  /// A plaintext store checks each of them. An encrypted store relies on the tags of its pages, which
-  /// authenticate text that was checked when it was written, and parses an entry on first access. If that
-  /// fails because of a defect in the store, the entry reads as null.
+  /// A plaintext store checks each of them. An encrypted store checks only the authentication of
+  /// its pages, because the text was checked when it was written, and parses an entry on first
+  /// access. If parsing fails because of a defect in the store, the entry reads as null.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and `invalidQuerySpec` if the
   ///   query gives rows instead of entries; `corrupt` if a stored entry is not JSON.
@@ -52,7 +52,7 @@ extension StoreReading where Self: ~Copyable {
     return results
   }
 
-  /// One page of results as JSON text. Entries are passed through as stored, unparsed.
+  /// Returns one page of results as JSON text. Entries are returned as stored, unparsed.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``.
   public borrowing func queryAsString(
@@ -70,7 +70,7 @@ extension StoreReading where Self: ~Copyable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The number of results of a query in all pages.
+  /// Counts the results of a query in all pages.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``.
   public borrowing func count(
@@ -86,7 +86,7 @@ extension StoreReading where Self: ~Copyable {
 }
 
 extension StoreAccess {
-  /// Runs one page of a query and gives each row to `body`.
+  /// Runs one page of a query and passes each row to `body`.
   func forEachRow(
     _ spec: QuerySpec, pageIndex: Int, whereArgs: [JSONValue]?, method: String = #function,
     _ body: (borrowing ResultRow, QueryPlan) throws(SmartStoreError) -> Void
@@ -113,7 +113,7 @@ extension StoreAccess {
     }
   }
 
-  /// Parses a result before it is given out.
+  /// Parses a result before it is returned.
   func check(_ result: [UInt8], method: String = #function) throws(SmartStoreError) {
     do throws(JSONError) {
       _ = try JSONSlice(parsing: result, limits: .stored)
@@ -125,7 +125,7 @@ extension StoreAccess {
     }
   }
 
-  /// The entry ids of a query's first page.
+  /// Returns the entry ids of a query's first page.
   func entryIds(
     _ spec: QuerySpec, whereArgs: [JSONValue]?
   ) throws(SmartStoreError) -> [Int64] {
@@ -145,7 +145,7 @@ extension StoreAccess {
 }
 
 extension StoreStatement {
-  /// Binds the values for all placeholders but the last few, which the caller binds.
+  /// Binds the values for all placeholders except the last ones, which the caller binds.
   func bind(arguments: [BoundValue], besides others: Int = 0) throws(SmartStoreError) {
     let expected = parameterCount - others
     guard arguments.count == expected else {

@@ -1,12 +1,13 @@
-/// A Smart SQL statement turned into SQL.
+/// A Smart SQL statement converted to SQL.
 struct ConvertedStatement: Sendable, Equatable {
-  /// The SQL, every character outside references as it was written.
+  /// The SQL. Text outside references is unchanged.
   let sql: String
-  /// The SQL up to its last token, so that it can stand in parentheses.
+  /// The SQL up to its last token, so that it can be put in parentheses.
   let body: String
   /// The soups that the statement mentions.
   let soups: Set<String>
-  /// Why the statement is refused, if it is. Kept apart from the conversion, which is only text.
+  /// The reason why the statement is refused; nil if it is allowed. A conversion does not throw it,
+  /// because it only converts text.
   let refusal: Refusal?
 
   enum Refusal: Sendable, Equatable {
@@ -15,7 +16,7 @@ struct ConvertedStatement: Sendable, Equatable {
     case forbiddenFunction(String)
   }
 
-  /// Throws if the statement is anything but one SELECT.
+  /// Throws unless the statement is a single SELECT.
   func checkAllowed() throws(SmartStoreError) {
     switch refusal {
     case nil: return

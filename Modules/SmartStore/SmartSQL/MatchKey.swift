@@ -1,12 +1,12 @@
 import SalesforceSDKCommon
 
-/// The text of a full-text search.
+/// The key of a full-text search.
 enum MatchKey {
   /// Restricts every bare term of `key` to `field`.
   ///
-  /// Terms that are already aimed (`{soup:path}:term`), the words and, or, not in any case,
-  /// parentheses and blanks stay as they are; a phrase in double quotes counts as one term. Nothing
-  /// is checked.
+  /// Terms that have a column already (`{soup:path}:term`), the words and, or, not in any case,
+  /// parentheses and whitespace do not change; a phrase in double quotes counts as one term.
+  /// Nothing is checked.
   static func qualified(_ key: String, field: String?) -> String {
     guard let field else { return key }
     let source = Array(key.utf8)
@@ -32,10 +32,11 @@ enum MatchKey {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// The key with `{soup:path}` replaced by the names of full-text columns.
+  /// Returns the key with `{soup:path}` replaced by the names of full-text columns.
   ///
-  /// - Parameter version: The engine that reads the key. FTS4 aims nothing but a term: where anything
-  ///   else follows the colon it stops reading, or searches all columns, without an error.
+  /// - Parameter version: The engine that reads the key. FTS4 accepts a column only before a term:
+  ///   if anything else follows the colon, it stops reading or searches all columns, without an
+  ///   error.
   static func resolved(
     _ key: String, soups: [MemberKey: Soup], version: SmartStoreOptions.FullTextVersion?
   ) throws(SmartStoreError) -> String {
@@ -75,7 +76,7 @@ enum MatchKey {
     return output
   }
 
-  /// Whether what stands behind a reference is a colon and, close to it, something to search.
+  /// Whether a reference is followed by a colon and, directly after it, a term.
   private static func aimsTerm(_ rest: Substring.UTF8View) -> Bool {
     guard rest.first == UInt8(ascii: ":") else { return false }
     return rest.dropFirst().prefix { !isSeparator($0) && $0 != UInt8(ascii: "\"") }
@@ -89,8 +90,8 @@ enum MatchKey {
       }
   }
 
-  /// Where the term that begins at `start` ends. A quoted phrase and a reference in braces may hold
-  /// blanks and parentheses.
+  /// Returns the end of the term that begins at `start`. A quoted phrase and a reference in braces
+  /// may contain whitespace and parentheses.
   private static func termEnd(_ source: [UInt8], _ start: Int) -> Int {
     var end = start
     while end < source.count, !isSeparator(source[end]) {

@@ -1,12 +1,12 @@
 import SalesforceSDKCommon
 
-/// What SQLite's JSON functions make of a path into an entry.
+/// The interpretation of a path by SQLite's JSON functions.
 enum SQLitePath: Equatable {
-  /// The names that stand between the dots, as everywhere in a store.
+  /// The names between the dots, as everywhere in a store.
   case names
-  /// Names, some with the position of an array's item behind them, such as `lines[0].sku`.
+  /// Names, some of them followed by the position of an array's item, such as `lines[0].sku`.
   case items
-  /// Something else than those names, or an error.
+  /// Something other than those names, or an error.
   case unreadable
 
   init(_ path: String) {
@@ -32,9 +32,9 @@ enum SQLitePath: Equatable {
 }
 
 extension JSONValue {
-  /// Whether SQLite up to 3.44 reads such a value in an entry's text otherwise than it is: it ends a text
-  /// at a NUL, has no replacement for half of a surrogate pair, and gives arrays and objects as they are
-  /// written.
+  /// Whether SQLite up to 3.44 reads such a value in an entry's text differently: it ends a text at
+  /// a NUL, has no replacement for half of a surrogate pair, and returns arrays and objects as they
+  /// are written.
   var isUnreadableForSQLite: Bool {
     switch self {
     case .array, .object: true

@@ -1,9 +1,10 @@
 import SalesforceSDKCommon
 
-/// The conversions of the statements used last.
+/// A cache of the most recently used conversions.
 ///
-/// Each knows the soups that it mentions, so that a change of one soup's mapping forgets exactly
-/// those. A failed conversion is never kept: the soup that it lacked may come.
+/// Each conversion lists its soups, so that a change of one soup's mapping removes exactly the
+/// conversions that use it. A failed conversion is never cached: the missing soup may be registered
+/// later.
 struct SmartSQLCache: Sendable {
   private struct Entry {
     let statement: ConvertedStatement
@@ -11,7 +12,8 @@ struct SmartSQLCache: Sendable {
   }
 
   let capacity: Int
-  /// By the bytes of the statement: literals that look alike find different entries.
+  /// The conversions by the bytes of the statement: literals that look alike find different
+  /// entries.
   private var entries: [MemberKey: Entry] = [:]
   private var clock = 0
 
@@ -21,7 +23,7 @@ struct SmartSQLCache: Sendable {
 
   var count: Int { entries.count }
 
-  /// The conversion of `smartSQL`, which thereby becomes the most recently used one.
+  /// Returns the conversion of `smartSQL`, and marks it as the most recently used one.
   mutating func statement(for smartSQL: String) -> ConvertedStatement? {
     guard let position = entries.index(forKey: MemberKey(smartSQL)) else { return nil }
     clock += 1
@@ -29,8 +31,9 @@ struct SmartSQLCache: Sendable {
     return entries.values[position].statement
   }
 
-  /// Keeps a conversion. Past the capacity the quarter that was not used for longest goes, so that
-  /// the search for it is paid once in many calls; a cache of fewer than eight drops one at a time.
+  /// Caches a conversion. Beyond the capacity, the least recently used quarter is removed, so that
+  /// many calls share the cost of the search for it; a cache of fewer than eight removes one at a
+  /// time.
   mutating func put(_ statement: ConvertedStatement, for smartSQL: String) {
     clock += 1
     entries[MemberKey(smartSQL)] = Entry(statement: statement, lastUse: clock)
@@ -40,7 +43,7 @@ struct SmartSQLCache: Sendable {
     for (key, _) in oldest { entries[key] = nil }
   }
 
-  /// Forgets the statements that mention `soup`.
+  /// Removes the statements that use `soup`.
   mutating func removeStatements(mentioning soup: String) {
     entries = entries.filter { !$0.value.statement.soups.contains(soup) }
   }

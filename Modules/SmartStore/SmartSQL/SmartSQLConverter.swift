@@ -1,51 +1,41 @@
 import SalesforceSDKCommon
 
-/// Turns Smart SQL into SQL in one pass over its bytes.
+/// A converter of Smart SQL to SQL, in one pass over the bytes.
 ///
-/// References stand in braces, `{soup}` and `{soup:path}`. They are resolved everywhere but in
-/// single-quoted literals and comments, except that the literal after MATCH may aim a term at a
-/// column with `{soup:path}:term`. All other text passes unchanged.
-struct SmartSQLConverter {
-  private let source: [UInt8]
+/// References are written in braces, `{soup}` and `{soup:path}`. They are resolved everywhere
+/// except in single-quoted literals and comments. In the literal after MATCH, `{soup:path}:term`
+/// restricts a term to a column. All other text is copied unchanged.
+///
+/// The bytes are an array; a test takes a collection that counts how often they are read.
+struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Index == Int {
+  private let source: Source
   private let smartSQL: String
   private let soups: [MemberKey: Soup]
-  /// Whether a path that is read from the entry names the table of its soup.
+  /// Whether a path that is read from the entry is qualified with the table of its soup.
   private let qualifiesElements: Bool
 
   private var output: [UInt8] = []
   private var mentioned: Set<String> = []
   private var position = 0
-  /// The word just read, if nothing but blanks and comments came after it.
+  /// The last word, if only whitespace and comments follow it.
   private var lastWord: Range<Int>?
-  /// Whether a token was read yet; the first decides whether the statement is a SELECT.
+  /// Whether a token was read already; the first one decides whether the statement is a SELECT.
   private var sawToken = false
   private var sawSemicolon = false
   private var refusal: ConvertedStatement.Refusal?
-  /// Where in `output` the last token ended.
+  /// The end of the last token in `output`.
   private var bodyEnd = 0
 
-  private init(_ smartSQL: String, soups: [MemberKey: Soup], qualifiesElements: Bool) {
+  /// - Parameter bytes: Those of the statement, from index 0 on.
+  init(_ smartSQL: String, bytes: Source, soups: [MemberKey: Soup], qualifiesElements: Bool) {
     self.smartSQL = smartSQL
     self.qualifiesElements = qualifiesElements
-    self.source = Array(smartSQL.utf8)
+    self.source = bytes
     self.soups = soups
     output.reserveCapacity(source.count)
   }
 
-  /// Converts a statement against the soups of a store.
-  ///
-  /// - Parameter qualifiesElements: Whether `{soup:path}`, where it is read from the entry, names the
-  ///   soup's table, so that a join of soups is not ambiguous. Fails in SQLite for a soup with an
-  ///   alias. Default: no, as the platform's libraries convert.
-  static func convert(
-    _ smartSQL: String, soups: [MemberKey: Soup], qualifiesElements: Bool = false
-  ) throws(SmartStoreError) -> ConvertedStatement {
-    var converter = SmartSQLConverter(
-      smartSQL, soups: soups, qualifiesElements: qualifiesElements)
-    return try converter.run()
-  }
-
-  private mutating func run() throws(SmartStoreError) -> ConvertedStatement {
+  mutating func run() throws(SmartStoreError) -> ConvertedStatement {
     while position < source.count {
       let byte = source[position]
       switch byte {
@@ -139,7 +129,7 @@ struct SmartSQLConverter {
     copy(min(end + 2, source.count) - position)
   }
 
-  /// Copies a single-quoted literal. A doubled quote stays inside it.
+  /// Copies a single-quoted literal. A doubled quote does not end it.
   private mutating func copyLiteral() {
     var end = position + 1
     while end < source.count {
@@ -156,7 +146,7 @@ struct SmartSQLConverter {
     copy(end - position)
   }
 
-  /// Copies a quoted name. Quotes of the other kind mean nothing in it; references are resolved.
+  /// Copies a quoted name and resolves its references. Quotes of the other kind do not end it.
   private mutating func convertQuotedName(_ quote: UInt8) throws(SmartStoreError) {
     let start = position
     copy(1)
@@ -179,7 +169,7 @@ struct SmartSQLConverter {
     refuseFunction((start + 1)..<max(start + 1, position - 1))
   }
 
-  /// Resolves the references of a match key. Text in double quotes is a phrase and stays as it is.
+  /// Resolves the references of a match key. Text in double quotes is a phrase and stays unchanged.
   private mutating func convertMatchKey() throws(SmartStoreError) {
     copy(1)
     var inPhrase = false
@@ -272,7 +262,7 @@ struct SmartSQLConverter {
     }
   }
 
-  /// Takes the name and the dot before a reference back out of the output.
+  /// Removes the name and the dot before a reference from the output, and returns them.
   private mutating func takeQualifier() -> String {
     guard output.last == 0x2e else { return "" }
     var start = output.count - 1
@@ -326,7 +316,7 @@ struct SmartSQLConverter {
     }
   }
 
-  /// Functions that reach outside the database, whatever the build of SQLite allows.
+  /// Refuses functions that reach outside the database, even if the build of SQLite allows them.
   private mutating func refuseFunction(_ range: Range<Int>) {
     switch range.count {
     case 14 where wordIs(range, "load_extension"):
@@ -344,8 +334,23 @@ struct SmartSQLConverter {
         + "Write {soup} or {soup:path}.")
   }
 
-  /// How many characters stand before a byte.
+  /// Returns the number of characters before a byte.
   private func character(at byte: Int) -> Int {
     String(decoding: source[..<byte], as: UTF8.self).count
+  }
+}
+
+extension SmartSQLConverter where Source == [UInt8] {
+  /// Converts a statement against the soups of a store.
+  ///
+  /// - Parameter qualifiesElements: Whether `{soup:path}`, where it is read from the entry, names the
+  ///   soup's table, so that a join of soups is not ambiguous. Fails in SQLite for a soup with an
+  ///   alias. Default: no, as the platform's libraries convert.
+  static func convert(
+    _ smartSQL: String, soups: [MemberKey: Soup], qualifiesElements: Bool = false
+  ) throws(SmartStoreError) -> ConvertedStatement {
+    var converter = SmartSQLConverter(
+      smartSQL, bytes: Array(smartSQL.utf8), soups: soups, qualifiesElements: qualifiesElements)
+    return try converter.run()
   }
 }

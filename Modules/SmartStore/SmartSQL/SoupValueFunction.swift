@@ -2,18 +2,18 @@ import GRDB
 import GRDBSQLite
 import SalesforceSDKCommon
 
-/// The SQL function `soup_value(element, path)`: the value at a path as a store means it.
+/// The SQL function `soup_value(element, path)`: the value at a path by a store's rules.
 ///
-/// It stands in for `json_extract` where SQLite would miss a value that is there. Names may hold any
-/// character and be written with escapes, texts may hold NUL; arrays and objects come as normalised
-/// text. As `json_extract` it does not look into arrays, gives 1 and 0 for Booleans, an integer for a
-/// number that is written as one, and null for what is not JSON.
+/// It replaces `json_extract` where SQLite would miss an existing value. Names may contain any
+/// character and be written with escapes, texts may contain NUL; arrays and objects are returned as
+/// normalized text. Like `json_extract` it does not look into arrays, and returns 1 and 0 for
+/// Booleans, an integer for a number that is written as one, and null for text that is not JSON.
 enum SoupValueFunction {
   static let name = "soup_value"
 
-  /// Makes the function known to a connection.
+  /// Adds the function to a connection.
   ///
-  /// Past GRDB, whose functions end a text at a NUL.
+  /// It is not added through GRDB, whose functions end a text at a NUL.
   static func add(to database: Database) throws {
     let code = sqlite3_create_function_v2(
       database.sqliteConnection, name, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
@@ -37,7 +37,7 @@ enum SoupValueFunction {
     return Array(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
   }
 
-  /// Gives the value at a path as the function's result; null without a call.
+  /// Sets the value at a path as the function's result; without a call the result is null.
   private static func give(_ element: JSONSlice, at path: JSONPath, to context: OpaquePointer?) {
     var slice = element
     for key in path.keys {
@@ -66,7 +66,7 @@ enum SoupValueFunction {
     var text = text
     text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { characters in
-        // An empty text may have no address, and that would be null.
+        // An empty text may have no address, which SQLite would read as null.
         if let start = characters.baseAddress, !characters.isEmpty {
           sqlite3_result_text(context, start, Int32(characters.count), StoreStatement.transient)
         } else {

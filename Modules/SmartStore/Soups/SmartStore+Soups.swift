@@ -1,5 +1,6 @@
 extension SmartStore {
-  /// Registers a soup. A soup that exists already stays as it is, whatever specs are given.
+  /// Registers a soup. If the soup exists, it keeps its index specs, and the given ones are
+  /// ignored.
   ///
   /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`,
   ///   `unfinishedOperation`; as every write `closed`, `readOnly`, `diskFull`, `io`.
@@ -28,14 +29,15 @@ extension SmartStore {
     try await read { $0.soupExists(forName: soupName) }
   }
 
-  /// The names of all soups, in ascending order.
+  /// Returns the names of all soups, in ascending order.
   ///
   /// - Throws: ``SmartStoreError`` as ``read(_:)``.
   public func allSoupNames() async throws -> [String] {
     try await read { $0.allSoupNames() }
   }
 
-  /// The index specs of a soup in the order in which they were registered, with their columns.
+  /// Returns the index specs of a soup in the order in which they were registered, with their
+  /// columns.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public func indices(forSoupNamed soupName: String) async throws -> [SoupIndex] {
@@ -63,7 +65,7 @@ extension SmartStore {
     try await write(isSingleCall: false) { try $0.removeAllSoups() }
   }
 
-  /// Removes all entries of a soup. Entry ids are not used again: the next entry gets the next id.
+  /// Removes all entries of a soup. Entry ids are not reused: the next entry gets the next id.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `unfinishedOperation`, `closed`, `readOnly`,
   ///   `diskFull`, `io`.

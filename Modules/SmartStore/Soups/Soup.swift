@@ -1,10 +1,9 @@
 import SalesforceSDKCommon
 
-/// One soup's place in the database: its tables, its columns and the statements that write it.
-///
-/// Immutable; a change of the soup makes a new value.
+/// The mapping of one soup to the database: its tables, its columns and the statements that write
+/// it. Immutable; a change of the soup creates a new value.
 final class Soup: Sendable {
-  /// A column that repeats the values of a path.
+  /// A column that contains a copy of the values at a path.
   struct Column: Sendable {
     let name: String
     let type: SoupIndexType
@@ -19,21 +18,23 @@ final class Soup: Sendable {
   let indexes: [SoupIndex]
   let table: String
   let fullTextTable: String
-  /// Whether each entry is kept in a file of its own.
+  /// Whether each entry is stored in a file of its own.
   let isExternal: Bool
   /// The index columns, without json1 paths, in the order of registration.
   let columns: [Column]
   /// The number of values that an inserted row takes.
   let parametersPerRow: Int
-  /// Positions in `columns` of the full-text ones.
+  /// The positions of the full-text columns in `columns`.
   let fullTextColumns: [Int]
-  /// The spec that holds for a path; of two specs for one path the last.
+  /// The spec for each path; if two specs have the same path, the last one.
   private let indexByPath: [MemberKey: SoupIndex]
 
-  /// Both take the id, the time, the columns' values and, unless the soup is external, the text.
+  /// The statements to insert and to update. Both take the id, the time, the columns' values and,
+  /// unless the soup is external, the text.
   let insertStatement: String
   let updateStatement: String
-  /// Takes the same, ``rowsPerInsert`` times; nil if entries must be inserted one by one.
+  /// The statement that inserts ``rowsPerInsert`` entries; nil if entries must be inserted one by
+  /// one.
   let insertRowsStatement: String?
   let fullTextInsertStatement: String
   let fullTextReplaceStatement: String
@@ -79,8 +80,9 @@ final class Soup: Sendable {
     let insertHead = "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) VALUES "
     self.parametersPerRow = parametersPerRow
     self.insertStatement = insertHead + row(0)
-    // A statement of several rows begins with a savepoint, at which FTS5 writes down what it has gathered:
-    // elements with full text would leave an index of many small segments, which is slow to search.
+    // A statement with several rows begins with a savepoint, at which FTS5 flushes its pending
+    // terms: entries with full text would leave an index of many small segments, which is slow to
+    // search.
     self.insertRowsStatement =
       isExternal || !fullTextColumns.isEmpty
       ? nil : insertHead + (0..<Soup.rowsPerInsert).map(row).joined(separator: ", ")
@@ -98,7 +100,7 @@ final class Soup: Sendable {
     self.fullTextReplaceStatement = "INSERT OR REPLACE \(fullTextTail)"
   }
 
-  /// How many entries one statement inserts, if so many come at once.
+  /// The number of entries that one statement inserts, if a call has at least that many.
   static let rowsPerInsert = 16
   static let entryIdParameter = 1
   static let timeParameter = 2
@@ -113,17 +115,18 @@ final class Soup: Sendable {
     SoupSpec(name: name, features: isExternal ? [SoupSpec.featureExternalStorage] : [])
   }
 
-  /// The columns that a row reader takes for the whole entry, see ``ResultRow``.
+  /// The columns from which a row reader composes the whole entry, see ``ResultRow``.
   var elementColumns: String { elementColumns(qualifier: "\(table).") }
 
-  /// The same of an alias, `qualifier` with its dot.
+  /// Returns the same columns of a table alias; `qualifier` ends with a dot.
   func elementColumns(qualifier: String) -> String {
     isExternal
       ? "'\(table)' as 'externalStorage', \(qualifier)id as '\(SmartStore.soupEntryId)'"
       : "\(qualifier)\(SmartStore.soupColumn)"
   }
 
-  /// Refuses a path that cannot be compared, since the entry is in a file and no index has it.
+  /// Refuses a path that cannot be compared, because the entry is in a file and no index contains
+  /// the path.
   func checkReadable(_ path: String) throws(SmartStoreError) {
     guard isExternal, index(forPath: path) == nil else { return }
     guard path == SmartStore.soupPath || Soup.reservedColumn(path) == nil else { return }
@@ -133,18 +136,18 @@ final class Soup: Sendable {
         + "Alter the soup to index it.")
   }
 
-  /// The spec that a reference to `path` resolves to.
+  /// Returns the spec that a reference to `path` resolves to.
   func index(forPath path: String) -> SoupIndex? {
     indexByPath[MemberKey(path)]
   }
 
-  /// The column that a match query on `path` searches, if the path is full-text indexed.
+  /// Returns the column that a match query on `path` searches, if the path has a full-text index.
   func fullTextColumn(forPath path: String) -> String? {
     fullTextColumns.lazy.map { self.columns[$0] }
       .last { MemberKey.isSame($0.pathText, path) }?.name
   }
 
-  /// The table and column of a reserved path, or nil for an ordinary one.
+  /// Returns the table and column of a reserved path, or nil for any other path.
   static func reservedColumn(_ path: String) -> String? {
     switch path {
     case SmartStore.soupPath: SmartStore.soupColumn
@@ -155,45 +158,44 @@ final class Soup: Sendable {
     }
   }
 
-  /// The SQL for the value at `path`: a column, or an extraction from the entry.
+  /// Returns the SQL for the value at `path`: a column, or an extraction from the entry.
   func expression(forPath path: String) -> String {
     if let column = Soup.reservedColumn(path) { return "\(table).\(column)" }
     return index(forPath: path)?.columnName ?? Soup.extraction(of: path)
   }
 
-  /// A condition that leaves out entries whose text at `path` only begins as `value` does: SQLite up to
-  /// 3.44 ends a text of an entry at a NUL. Others are not looked into.
+  /// Returns a condition that excludes entries whose text at `path` only begins with `value`:
+  /// SQLite up to 3.44 ends an extracted text at a NUL. The condition reads no other entries.
   func exactText(_ value: String, at path: String) -> String {
     " AND (instr(soup, '\\u0000') = 0 OR \(Soup.ownExtraction(of: path)) = \(value))"
   }
 
-  /// The columns of an entry's two times, which every soup has indexes on.
+  /// The columns of an entry's two times. Every soup has indexes on them.
   static let timeColumns = [SmartStore.createdColumn, SmartStore.lastModifiedColumn]
   /// The names of those indexes.
   var timeIndexNames: [String] { Soup.timeColumns.map { "\(table)_\($0)_idx" } }
 
-  /// The name of the index of the spec at `position`.
+  /// Returns the name of the index of the spec at `position`.
   func indexName(_ position: Int) -> String { "\(table)_\(position)_idx" }
 
   static func columnName(table: String, position: Int) -> String {
     "\(table)_\(position)"
   }
 
-  /// Whether a name is that of a column of index values: the table's, an underscore and a number.
+  /// Whether a name is the name of an index column: the table's name, an underscore and a number.
   static func isColumnName(_ name: String, of table: String) -> Bool {
     guard name.hasPrefix(table + "_") else { return false }
     let digits = name.utf8.dropFirst(table.utf8.count + 1)
     return !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// The expression that a json1 index is made of. A quote in the path cannot end the literal.
+  /// Returns the expression of a json1 index. A quote in the path cannot end the literal.
   static func jsonExtraction(of path: String, qualifier: String = "") -> String {
     "json_extract(\(qualifier)soup, '$.\(path.replacing("'", with: "''"))')"
   }
 
-  /// The expression that reads a path without an index from the entry.
-  ///
-  /// SQLite's own function reads some names otherwise than the other indexes do, or not at all.
+  /// Returns the expression that reads a path without an index from the entry. For some names
+  /// SQLite's own function reads another value than the indexes do, or none.
   static func extraction(of path: String, qualifier: String = "") -> String {
     switch SQLitePath(path) {
     case .names: jsonExtraction(of: path, qualifier: qualifier)
@@ -204,14 +206,14 @@ final class Soup: Sendable {
     }
   }
 
-  /// The expression that reads `path` by ``SoupValueFunction``: any path, and values of any kind, one
-  /// entry after the other.
+  /// Returns the expression that reads `path` with ``SoupValueFunction``: any path, and values of
+  /// any kind, one entry at a time.
   static func ownExtraction(of path: String, qualifier: String = "") -> String {
     "\(SoupValueFunction.name)(\(qualifier)soup, '\(path.replacing("'", with: "''"))')"
   }
 
-  /// The SQL to compare the values at `path` with `keys`: an index, unless the path has none with a
-  /// stored value and SQLite would read a value otherwise than it is.
+  /// Returns the SQL to compare the values at `path` with `keys`: an index column, or an extraction
+  /// with SQLite's function, or with ``SoupValueFunction`` where SQLite's would give another value.
   func expression(forPath path: String, comparedWith keys: JSONValue?...) -> String {
     let hasColumn =
       Soup.reservedColumn(path) != nil || index(forPath: path).map { $0.type != .json1 } == true

@@ -4,18 +4,18 @@ import Synchronization
 
 /// The soups of a store as of one version of its schema.
 ///
-/// SQLite counts every change of tables in the schema version, which belongs to the snapshot that
-/// reads it. A catalogue that carries the same number as the snapshot is therefore right for it,
-/// also after a roll-back and next to another process.
+/// SQLite counts every change of tables in the schema version, which is part of the snapshot that
+/// reads it. A catalog with the same number as the snapshot is therefore correct for it, also after
+/// a rollback and if another process changes the tables.
 final class SoupCatalog: Sendable {
   let schemaVersion: Int64
-  /// By the bytes of their names, as SQLite tells them apart.
+  /// The soups by the bytes of their names, as SQLite compares them.
   let soups: [MemberKey: Soup]
-  /// Soups whose alter was interrupted: the table that it replaces is still there.
+  /// Soups whose alter was interrupted: the replaced table still exists.
   let unfinished: Set<String>
-  /// Conversions of Smart SQL that hold for these soups.
+  /// Converted Smart SQL statements that are valid for these soups.
   let conversions: Mutex<SmartSQLCache>
-  /// Statements of queries on one soup, prepared on first use.
+  /// Statements of queries on one soup, prepared at first use.
   let statements = Mutex(QueryStatementsCache())
 
   init(
@@ -28,10 +28,10 @@ final class SoupCatalog: Sendable {
     self.conversions = Mutex(conversions)
   }
 
-  /// The soup with this name.
+  /// Returns the soup with this name.
   func soup(named name: String) -> Soup? { soups[MemberKey(name)] }
 
-  /// This catalogue with another mapping for one soup. Conversions that mention it are left behind.
+  /// Returns this catalog with another mapping for one soup, without the conversions that use it.
   func replacing(_ soup: Soup?, named name: String) -> SoupCatalog {
     var soups = soups
     soups[MemberKey(name)] = soup
@@ -41,20 +41,20 @@ final class SoupCatalog: Sendable {
       schemaVersion: schemaVersion, soups: soups, unfinished: unfinished, conversions: kept)
   }
 
-  /// The same soups under another schema version.
+  /// Returns the same soups under another schema version.
   func at(schemaVersion: Int64) -> SoupCatalog {
     SoupCatalog(
       schemaVersion: schemaVersion, soups: soups, unfinished: unfinished,
       conversions: conversions.withLock { $0 })
   }
 
-  /// The schema version of the snapshot that `database` reads. Begins the snapshot.
+  /// Returns the schema version of the snapshot that `database` reads. Begins the snapshot.
   static func schemaVersion(_ database: Database) throws(SmartStoreError) -> Int64 {
     let statement = try StoreStatement(database, "PRAGMA schema_version")
     return try statement.step() ? statement.int64(0) : 0
   }
 
-  /// Refuses names of columns that no store makes: statements are made of them.
+  /// Refuses column names that a store never creates, because they become part of SQL.
   func checkColumnNames() throws(SmartStoreError) {
     for soup in soups.values {
       for column in soup.columns where !Soup.isColumnName(column.name, of: soup.table) {
@@ -68,8 +68,8 @@ final class SoupCatalog: Sendable {
 
   /// Reads the meta tables.
   ///
-  /// A soup exists if both its row and its table do, unless it is half altered. A type word that no
-  /// version writes is taken as string.
+  /// A soup exists if both its row and its table do, or if its alter is unfinished. An unknown
+  /// index type counts as string.
   static func load(
     _ database: Database, schemaVersion: Int64
   ) throws(SmartStoreError) -> SoupCatalog {
@@ -109,19 +109,19 @@ final class SoupCatalog: Sendable {
   }
 }
 
-/// The newest catalogue that any connection of a store has seen.
+/// A cache of the newest catalog that any connection of a store has read.
 final class SoupCatalogCache: Sendable {
   private let newest = Mutex<SoupCatalog?>(nil)
 
-  /// The newest catalogue, if any connection has read one.
+  /// The newest catalog, if any connection has read one.
   var known: SoupCatalog? { newest.withLock { $0 } }
 
-  /// The catalogue of the snapshot that `database` reads.
+  /// Returns the catalog of the snapshot that `database` reads.
   func current(_ database: Database) throws(SmartStoreError) -> SoupCatalog {
     try current(database, schemaVersion: try SoupCatalog.schemaVersion(database))
   }
 
-  /// The catalogue of the snapshot that `database` reads, whose schema has this version.
+  /// Returns the catalog of the snapshot that `database` reads, whose schema has this version.
   func current(
     _ database: Database, schemaVersion: Int64
   ) throws(SmartStoreError) -> SoupCatalog {
@@ -132,7 +132,7 @@ final class SoupCatalogCache: Sendable {
     return loaded
   }
 
-  /// Offers a committed catalogue to the connections to come. An older one is not taken.
+  /// Caches a committed catalog for other connections. An older one than the cached is ignored.
   func publish(_ catalog: SoupCatalog) {
     newest.withLock { newest in
       if let known = newest, known.schemaVersion >= catalog.schemaVersion { return }

@@ -11,18 +11,19 @@ public struct SoupIndexType: RawRepresentable, Sendable, Hashable, CustomStringC
     self.rawValue = rawValue
   }
 
-  /// Text, compared byte by byte. Booleans are kept as `1` and `0`, numbers in one spelling for each
-  /// (`100000` for `1e5`, `1.5` for `1.50`), objects and arrays as compact JSON without needless
+  /// Text, compared byte by byte. Booleans are stored as `1` and `0`, numbers in one canonical form
+  /// (`100000` for `1e5`, `1.5` for `1.50`), objects and arrays as compact JSON without unnecessary
   /// escapes.
   public static let string = SoupIndexType(rawValue: "string")
-  /// A signed 64-bit integer. Fractions are cut off, numbers out of range saturate, Booleans are 1
-  /// and 0; anything else is null.
+  /// A signed 64-bit integer. Fractions are truncated, numbers out of range are clamped, Booleans
+  /// are 1 and 0; any other value is null.
   public static let integer = SoupIndexType(rawValue: "integer")
   /// An IEEE double. Booleans are 1 and 0; any other value is null.
   public static let floating = SoupIndexType(rawValue: "floating")
   /// As ``string``, and searchable by words with a match query.
   public static let fullText = SoupIndexType(rawValue: "full_text")
-  /// No value is stored twice: SQLite reads the path from the entry. The path cannot lead through an array.
+  /// An index without a stored copy: SQLite reads the path from the entry. The path cannot lead
+  /// through an array.
   public static let json1 = SoupIndexType(rawValue: "json1")
 
   /// Whether registering a soup accepts this type.
@@ -41,11 +42,11 @@ public struct SoupIndexType: RawRepresentable, Sendable, Hashable, CustomStringC
 ///
 /// JSON form: `{"path": "Owner.Name", "type": "string"}`, with `columnName` where a column is known.
 public struct SoupIndex: Sendable, Hashable {
-  /// Keys separated by `.`; a path through an array gathers the values of its items.
+  /// Keys separated by `.`; a path through an array collects the values of its items.
   public let path: String
-  /// How the values are kept.
+  /// The type of the stored values.
   public let type: SoupIndexType
-  /// The column that holds the values, or the expression that extracts them. Set by the store.
+  /// The column that contains the values, or the expression that extracts them. Set by the store.
   public let columnName: String?
 
   public init(path: String, type: SoupIndexType, columnName: String? = nil) {
@@ -74,7 +75,7 @@ public struct SoupIndex: Sendable, Hashable {
     .object(["path": .string(path), "type": .string(type.rawValue)])
   }
 
-  /// Refuses what no soup can be registered with.
+  /// Refuses specs that no soup can be registered with.
   func validate() throws(SmartStoreError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SmartStoreError(

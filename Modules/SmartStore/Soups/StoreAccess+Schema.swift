@@ -17,8 +17,8 @@ extension StoreAccess {
     }
   }
 
-  /// Refuses json1 paths that SQLite does not follow, or takes for another path, before a table depends
-  /// on them.
+  /// Refuses json1 paths that SQLite does not follow, or reads as another path, before a table
+  /// depends on them.
   func checkExtractable(_ indexes: [SoupIndex]) throws(SmartStoreError) {
     for index in indexes where index.type == .json1 {
       // What an element has at the path must be found there.
@@ -46,7 +46,8 @@ extension StoreAccess {
 
   /// Creates a soup's table and its full-text table.
   ///
-  /// - Parameter engine: That of the full-text table. Default: as the options say for new soups.
+  /// - Parameter engine: The engine of the full-text table. Default: the one in the options for new
+  ///   soups.
   func createTables(
     of soup: Soup, engine: SmartStoreOptions.FullTextVersion? = nil
   ) throws(SmartStoreError) {
@@ -60,7 +61,7 @@ extension StoreAccess {
 
   /// Creates the full-text table of a soup, empty.
   ///
-  /// - Parameter engine: Default: as the options say for new soups.
+  /// - Parameter engine: Default: the one in the options for new soups.
   func createFullTextTable(
     of soup: Soup, engine: SmartStoreOptions.FullTextVersion? = nil
   ) throws(SmartStoreError) {
@@ -71,7 +72,7 @@ extension StoreAccess {
         + "(\(columns.joined(separator: ", ")))")
   }
 
-  /// The engine of a full-text table; nil if there is no such table.
+  /// Returns the engine of a full-text table; nil if the table does not exist.
   func engine(ofFullTextTable table: String) throws(SmartStoreError)
     -> SmartStoreOptions.FullTextVersion?
   {
@@ -83,8 +84,8 @@ extension StoreAccess {
     return statement.int64(0) == 1 ? .fts4 : .fts5
   }
 
-  /// Creates the indexes of a soup that are not there. SQLite keeps their text without the words
-  /// that allow this.
+  /// Creates the missing indexes of a soup. SQLite stores an index's statement without the words
+  /// `IF NOT EXISTS`.
   func createIndexes(of soup: Soup) throws(SmartStoreError) {
     let table = soup.table
     for (name, column) in zip(soup.timeIndexNames, Soup.timeColumns) {
@@ -97,7 +98,7 @@ extension StoreAccess {
     }
   }
 
-  /// Drops the indexes of a table, whatever their names, but those in `kept`.
+  /// Drops all indexes of a table except those in `kept`.
   func dropIndexes(
     ofTable table: String, keeping kept: Set<String> = []
   ) throws(SmartStoreError) {
@@ -114,7 +115,7 @@ extension StoreAccess {
     }
   }
 
-  /// Writes the rows that say which path is where.
+  /// Writes the rows that map paths to columns.
   func recordIndexSpecs(of soup: Soup) throws(SmartStoreError) {
     let statement = try StoreStatement(
       database,
@@ -128,10 +129,10 @@ extension StoreAccess {
     }
   }
 
-  /// Creates the meta tables of a new store; brings those of older versions up to date.
+  /// Creates the meta tables of a new store, and migrates those of older versions.
   ///
-  /// Version 1 lacked `long_operations_status`; until version 3 `soup_attrs` was `soup_names`.
-  /// Stores that never had external storage lack its column.
+  /// Version 1 had no `long_operations_status`; until version 3 `soup_attrs` was called
+  /// `soup_names`. Stores that never had external storage lack its column.
   func migrateMetaTables() throws(SmartStoreError) {
     if try hasTable(MetaTable.legacyAttributes), try !hasTable(MetaTable.attributes) {
       // A rename keeps the ids, and with them the names of the soups' tables.
@@ -161,9 +162,8 @@ extension StoreAccess {
     return try statement.step()
   }
 
-  /// Refuses to only read a store that has something to be done first: its tables are those of an
-  /// older version or not made yet, or an alter waits to be finished. A bulk load lacks nothing but
-  /// indexes.
+  /// Refuses to open a store read-only if it has unfinished work: tables of an older version or
+  /// none, or an unfinished alter. A bulk load is no obstacle, since only indexes are missing.
   func checkComplete() throws(SmartStoreError) {
     guard try hasTable(MetaTable.attributes), try hasExternalColumn(),
       try hasTable(MetaTable.longOperations),

@@ -4,12 +4,14 @@ extension StoreReading where Self: ~Copyable {
     access.catalog.soup(named: soupName) != nil
   }
 
-  /// The names of all soups, in the ascending order of their UTF-8, by which a store tells them apart.
+  /// Returns the names of all soups, in ascending order of their UTF-8 bytes, by which a store
+  /// compares them.
   public borrowing func allSoupNames() -> [String] {
     access.catalog.soups.values.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// The index specs of a soup in the order in which they were registered, with their columns.
+  /// Returns the index specs of a soup in the order in which they were registered, with their
+  /// columns.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public borrowing func indices(

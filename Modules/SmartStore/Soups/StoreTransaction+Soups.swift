@@ -2,7 +2,8 @@ import GRDB
 import SalesforceAnalytics
 
 extension StoreTransaction {
-  /// Registers a soup. A soup that exists already stays as it is, whatever specs are given.
+  /// Registers a soup. If the soup exists, it keeps its index specs, and the given ones are
+  /// ignored.
   ///
   /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`,
   ///   `unfinishedOperation`.
@@ -12,10 +13,12 @@ extension StoreTransaction {
     try registerSoup(withSpec: SoupSpec(name: soupName), withIndices: indexSpecs)
   }
 
-  /// Registers a soup with features. A soup that exists already stays as it is.
+  /// Registers a soup with features. If the soup exists, it stays unchanged.
+  ///
+  /// A store with a soup whose entries are files is open for writing in one process at a time.
   ///
   /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`,
-  ///   `unfinishedOperation`.
+  ///   `unfinishedOperation`; `busyOtherProcess` for such a soup while another process has the store open.
   public borrowing func registerSoup(
     withSpec spec: SoupSpec, withIndices indexSpecs: [SoupIndex]
   ) throws(SmartStoreError) {
@@ -25,6 +28,7 @@ extension StoreTransaction {
     try access.check(indexSpecs, for: spec)
     try access.checkFinished(spec.name)
     guard !soupExists(forName: spec.name) else { return }
+    if spec.isExternal { try access.files.willUse() }
     try access.atomically { () throws(SmartStoreError) in
       try access.checkExtractable(indexSpecs)
       let statement = try StoreStatement(
@@ -76,7 +80,7 @@ extension StoreTransaction {
     }
   }
 
-  /// Removes all entries of a soup. Entry ids are not used again: the next entry gets the next id.
+  /// Removes all entries of a soup. Entry ids are not reused: the next entry gets the next id.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public borrowing func clearSoup(_ soupName: String) throws(SmartStoreError) {

@@ -2,7 +2,8 @@ import Foundation
 import SalesforceSDKCommon
 package import SalesforceSDKCore
 
-/// What a logout does with the stores of an account, in all its communities.
+/// Counts and removes the stores of an account, in all its communities, when the account is logged
+/// out.
 extension SmartStoreManager: AccountDataKeeper {
   static func keeperName(of root: URL) -> String { "SmartStore:\(root.lastPathComponent)" }
 
@@ -14,7 +15,7 @@ extension SmartStoreManager: AccountDataKeeper {
 
   private nonisolated var isReadOnly: Bool { options.isReadOnly }
 
-  /// The number of entries in all stores of the account, open or not, that the server does not have.
+  /// Returns the number of unsynced entries in all stores of the account, open or closed.
   ///
   /// - Throws: ``SmartStoreError`` of the first store that cannot be opened or read.
   package func unsyncedRecords(of account: UserAccount) async throws -> Int {
@@ -32,9 +33,10 @@ extension SmartStoreManager: AccountDataKeeper {
     }
   }
 
-  /// Closes the account's stores, counts in each, and keeps it so that nothing else can open it.
+  /// Closes the account's stores, counts the unsynced entries of each, and keeps the stores locked,
+  /// so that nothing else can open them.
   package func hold(_ account: UserAccount) async throws -> Int {
-    // A caller that asked before whether the account is logged in asks again.
+    // A caller that checked earlier whether the account is logged in checks again.
     logouts += 1
     heldAccounts[account.identity] = logouts
     let hold = logouts
@@ -45,12 +47,14 @@ extension SmartStoreManager: AccountDataKeeper {
       let isStore =
         DurableFile(path: paths.database).exists || DurableFile(path: paths.keyFile).exists
       guard !isReadOnly, isStore, heldStores[key] == nil else { return }
+      var options = options
+      options.keepsOthersOut = true
       let store = try await SmartStore.open(
         name: key.name, owner: key.owner,
         at: URL(filePath: paths.directory, directoryHint: .isDirectory),
         encryption: encryption, options: options)
       guard heldAccounts[account.identity] == hold else {
-        // The logout did not wait any longer.
+        // The logout no longer waited.
         return try await store.close()
       }
       heldStores[key] = store
@@ -68,10 +72,10 @@ extension SmartStoreManager: AccountDataKeeper {
     }
   }
 
-  /// Removes the account's stores and then their key, also if one of them could not be removed.
+  /// Removes the account's stores and then their key, even if a store could not be removed.
   ///
-  /// - Throws: ``SmartStoreError`` `busyOtherProcess`, `io` of the first store that cannot be removed, or
-  ///   what the key provider throws.
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess`, `io` of the first store that cannot be
+  ///   removed, or the error of the key provider.
   package func erase(_ account: UserAccount) async throws {
     if isReadOnly { return try await forEach(try keys(of: account)) { try await close($0) } }
     let owner = StoreOwner(account)

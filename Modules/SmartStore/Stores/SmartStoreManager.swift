@@ -3,11 +3,11 @@ import SalesforceAnalytics
 import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// The stores of one root folder: opens, lists and removes them.
+/// A manager of the stores of one root folder: opens, lists and removes them.
 ///
 /// All callers receive the same instance for a name and owner, until it is removed. A store belongs to its
-/// owner, and does not depend on the current user. Create one manager for a root folder: the files of a store
-/// can be open for writing only once.
+/// owner, and does not depend on the current user. Create one manager for a root folder: a process can have the
+/// files of a store open for writing only once, while other processes may write to them as well.
 ///
 /// A manager that is created with accounts takes part in their logouts: a logout is refused while a store of
 /// the account, open or closed, has unsynced entries; otherwise it removes the account's stores.
@@ -26,27 +26,27 @@ public actor SmartStoreManager {
   let folders: StoreFolders
   let encryption: StoreEncryption
   let options: SmartStoreOptions
-  /// Whether stores may be looked into by developers.
+  /// Whether developers may inspect the stores.
   nonisolated var supportsDevelopers: Bool { options.isDeveloperSupportEnabled }
   /// Whether an account may open its stores now.
   private let mayOpen: @Sendable (StoreOwner) async throws -> Bool
   let logger: SalesforceLogger
   private var stores: [Key: Presence] = [:]
-  /// The number of logouts that began to close stores.
+  /// The number of logouts that have begun to close stores.
   var logouts = 0
-  /// The stores that logouts keep closed to everything else, open to be counted.
+  /// The stores that a logout has locked, open so that it can count their entries.
   var heldStores: [Key: SmartStore] = [:]
-  /// The accounts whose stores are held.
+  /// The number of logouts that lock each account's stores.
   var heldAccounts: [UserAccountIdentity: Int] = [:]
 
   private typealias Opening = Task<SmartStore, any Error>
 
-  /// What there is of a store.
+  /// The state of a store that is open or about to be closed.
   private enum Presence: Equatable {
-    /// It is open, or being opened; or it was closed by a caller that had received it.
+    /// The store is open or is being opened, or a caller that had received it has closed it.
     case open(Opening)
-    /// It is being closed, and its files worked on or deleted. A request for it waits for the end
-    /// of that, which gives the store back if it could not be closed.
+    /// The store is being closed, and its files are in maintenance or being deleted. A request for
+    /// the store waits for the end, which returns the store if it could not be closed.
     case ending(Task<Opening?, Never>)
   }
 
@@ -55,9 +55,9 @@ public actor SmartStoreManager {
   /// - Parameters:
   ///   - root: Created with the first store. Its last part is noted in the accounts: where it is renamed,
   ///     logouts need the manager of the former name, or `force`.
-  ///   - encryption: How the files of all stores are encrypted.
-  ///   - accounts: Whose logouts count and remove the stores. An account opens its stores while it is here,
-  ///     with a session or without, and is not being logged out.
+  ///   - encryption: The encryption of the files of all stores.
+  ///   - accounts: The accounts whose logouts count and remove the stores. An account may open its
+  ///     stores as long as it exists, with or without a session, and is not being logged out.
   public init(
     root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
     accounts: UserAccountManager
@@ -75,12 +75,12 @@ public actor SmartStoreManager {
     accounts.register(self)
   }
 
-  /// Creates a manager of the stores of the app alone: a store of an account is refused, since no logout
-  /// would count or remove it.
+  /// Creates a manager that has only stores of the app. It refuses the store of an account, because
+  /// no logout would count or remove it.
   ///
   /// - Parameters:
-  ///   - root: Created with the first store.
-  ///   - encryption: How the files of all stores are encrypted.
+  ///   - root: The root folder. It is created with the first store.
+  ///   - encryption: The encryption of the files of all stores.
   public init(
     root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions()
   ) {
@@ -92,13 +92,13 @@ public actor SmartStoreManager {
     }
   }
 
-  /// Creates a manager for a program that keeps accounts of its own, without a `UserAccountManager`: the
-  /// program calls ``removeAll(forUserAccount:)`` at a logout, after it has looked at
+  /// Creates a manager for a program that manages its accounts without a `UserAccountManager`. At a
+  /// logout the program calls ``removeAll(forUserAccount:)``, after it has checked
   /// ``SmartStore/unsyncedEntries()`` of each store.
   ///
   /// - Parameters:
-  ///   - root: Created with the first store.
-  ///   - encryption: How the files of all stores are encrypted.
+  ///   - root: The root folder. It is created with the first store.
+  ///   - encryption: The encryption of the files of all stores.
   ///   - isLoggedIn: Whether an account may open its stores now. A store that is already open is returned in
   ///     any case.
   public init(
@@ -124,7 +124,7 @@ public actor SmartStoreManager {
 
   // MARK: Getting
 
-  /// The store with this name, opened, and created if it does not exist.
+  /// Returns the store with this name. Opens it, and creates it if it does not exist.
   ///
   /// - Parameters:
   ///   - name: One part of a path. Without one, ``SmartStore/defaultStoreName``.
@@ -141,7 +141,7 @@ public actor SmartStoreManager {
       return nil
     }
     let key = Key(name: name ?? SmartStore.defaultStoreName, owner: owner)
-    // An invalid name is no matter of accounts.
+    // An invalid name is an error for every account.
     _ = try folders.folder(of: key.name, owner: owner)
     if owner.isGlobal { return try await store(key) }
     while true {
@@ -149,7 +149,7 @@ public actor SmartStoreManager {
       if case .open(let opening)? = stores[key] { return try await opened(opening, key) }
       let before = logouts
       let mayOpen = try await mayOpen(owner)
-      // A logout may have begun and ended since, or another caller opened the store.
+      // In the meantime a logout may have run, or another caller may have opened the store.
       guard before == logouts, stores[key] == nil else { continue }
       guard mayOpen else {
         logger.warning("The account is not logged in, so its store is not opened.")
@@ -159,7 +159,7 @@ public actor SmartStoreManager {
     }
   }
 
-  /// The app's store with this name, opened, and created if it does not exist.
+  /// Returns the app's store with this name. Opens it, and creates it if it does not exist.
   ///
   /// - Throws: As ``shared(withName:forUserAccount:)``.
   public func sharedGlobal(withName name: String? = nil) async throws -> SmartStore {
@@ -172,7 +172,7 @@ public actor SmartStoreManager {
     return try await opened(try open(key), key)
   }
 
-  /// Begins to open a store.
+  /// Starts opening a store.
   private func open(_ key: Key) throws -> Opening {
     let folder = try folders.folder(of: key.name, owner: key.owner)
     var options = options
@@ -183,7 +183,7 @@ public actor SmartStoreManager {
       FeatureMarkers.shared.register(key.owner.isGlobal ? "GS" : "US")
       let count = await StoreQueue.run {
         if !options.isReadOnly { folders.sweep(key.owner) }
-        // A folder that cannot be listed is no reason to fail: the store is open.
+        // A folder that cannot be listed is not a failure: the store is open.
         return (try? folders.storeNames(of: key.owner).count) ?? 0
       }
       await options.events.store(.storeInit(of: key.owner, count: count, at: options.now()))
@@ -198,7 +198,7 @@ public actor SmartStoreManager {
     do {
       return try await opening.value
     } catch {
-      // The next request tries again, unless another did so already.
+      // The next request tries again, unless another request has done so already.
       if stores[key] == .open(opening) {
         stores[key] = nil
         logger.error("The store '\(key.name)' could not be opened.", error: error)
@@ -207,7 +207,7 @@ public actor SmartStoreManager {
     }
   }
 
-  /// The store with this name, if this manager has it open.
+  /// Returns the store with this name, if this manager has it open.
   package func openStore(named name: String, owner: StoreOwner) async -> SmartStore? {
     guard case .open(let opening)? = stores[Key(name: name, owner: owner)],
       let store = try? await opening.value, !store.isClosed
@@ -215,7 +215,8 @@ public actor SmartStoreManager {
     return store
   }
 
-  /// Waits until a store is neither being closed nor removed, by this manager or by who has it.
+  /// Waits until a store is neither being closed nor being removed, by this manager or by a caller
+  /// that has the store.
   private func awaitEnd(_ key: Key) async throws {
     while let presence = stores[key] {
       switch presence {
@@ -230,7 +231,8 @@ public actor SmartStoreManager {
     }
   }
 
-  /// Waits for one end of a store and lets it be opened again, unless another end has begun.
+  /// Waits until one closing of a store has ended, and lets the store be opened again unless
+  /// another closing has begun.
   private func awaitEnd(_ key: Key, _ presence: Presence) async {
     guard case .ending(let ending) = presence else { return }
     let unclosed = await ending.value
@@ -239,7 +241,7 @@ public actor SmartStoreManager {
 
   // MARK: Listing
 
-  /// The names of an owner's stores, in no particular order. Nothing is opened or created.
+  /// Returns the names of an owner's stores, in no particular order. Opens and creates nothing.
   ///
   /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`.
   public nonisolated func allStoreNames(
@@ -249,12 +251,12 @@ public actor SmartStoreManager {
     return try folders.storeNames(of: owner)
   }
 
-  /// The names of the app's stores, in no particular order.
+  /// Returns the names of the app's stores, in no particular order.
   public nonisolated func allGlobalStoreNames() throws(SmartStoreError) -> [String] {
     try folders.storeNames(of: .global)
   }
 
-  /// Whether a store's database file exists. Nothing is opened or created.
+  /// Whether a store's database file exists. Opens and creates nothing.
   public nonisolated func storeExists(
     withName name: String = SmartStore.defaultStoreName, forUserAccount owner: StoreOwner
   ) throws(SmartStoreError) -> Bool {
@@ -270,11 +272,11 @@ public actor SmartStoreManager {
 
   // MARK: Maintenance
 
-  /// Closes a store and calls `work` with its files. Calls of the former instance fail from then on. A
-  /// request for the store waits until `work` has returned, and gets a new instance.
+  /// Closes a store and calls `work` with its files. Calls to the previous instance fail from then
+  /// on. A request for the store waits until `work` has returned, and receives a new instance.
   ///
   /// - Parameter work: Runs on a thread of its own; it must not request this store.
-  /// - Throws: What `work` throws; ``SmartStoreError`` `invalidStoreName`, `io`, `readOnly`.
+  /// - Throws: The error of `work`; ``SmartStoreError`` `invalidStoreName`, `io`, `readOnly`.
   public func withClosedStore<Result: Sendable>(
     named name: String = SmartStore.defaultStoreName, owner: StoreOwner,
     _ work: @escaping @Sendable (StoreMaintenance) throws -> Result
@@ -286,15 +288,15 @@ public actor SmartStoreManager {
     return try await ended(key, end(key) { try work(files) })
   }
 
-  /// Wraps the data-encryption keys of all stores under the root with this manager's key, for stores that the
-  /// key of `old` opens so far (SS-35). No page is rewritten.
+  /// Wraps the data-encryption keys of all stores under the root with this manager's key, for
+  /// stores that the key of `old` has opened so far. Rewrites no page.
   ///
-  /// Each store is changed completely or not at all, and one that this manager's key opens already
-  /// is passed over, as is a plaintext one: after an interruption or a failure the call can be
-  /// repeated. A store that fails keeps its key, and the others are changed all the same. To change
-  /// the key of an app, make its manager with the new key and call this before any store is used.
+  /// Each store is changed completely or not at all. Plaintext stores, and stores that this
+  /// manager's key already opens, are skipped, so the call can be repeated after an interruption or
+  /// a failure. A store that fails keeps its key, and the other stores are still changed. To change
+  /// the key of an app, create its manager with the new key and call this before any store is used.
   ///
-  /// - Returns: How many stores there are.
+  /// - Returns: The number of stores.
   /// - Throws: ``SmartStoreError`` as ``StoreMaintenance/changeKey(from:to:)``, of the first store
   ///   that fails, after all others were changed, with the ``SmartStoreError/keyStates`` of all
   ///   stores; `readOnly`, and `io` if the stores could not be listed, when none was changed.
@@ -354,11 +356,12 @@ public actor SmartStoreManager {
 
   // MARK: Removing
 
-  /// Closes a store and deletes its files. Its instance fails from then on; a store that does not
-  /// exist is not an error. A request for the store in that time gets a new one, once the old is gone.
+  /// Closes a store and deletes its files. Calls to its instance fail from then on; a store that
+  /// does not exist is not an error. A request for the store at the same time waits for the
+  /// removal, and receives a new store.
   ///
-  /// - Parameter owner: With a community, that community's store alone; without, the stores of this name in
-  ///   every community of the account. Nil only logs a warning.
+  /// - Parameter owner: With a community, only that community's store is removed; without one, the
+  ///   stores of this name in every community of the account. Nil only logs a warning.
   /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`; `busyOtherProcess` if the store is open
   ///   for writing outside of this manager.
   public func removeShared(
@@ -380,7 +383,7 @@ public actor SmartStoreManager {
     try await remove(Key(name: name, owner: .global))
   }
 
-  /// Removes all stores of an account in all its communities, and those of no other account.
+  /// Removes all stores of an account in all its communities.
   public func removeAll(forUserAccount owner: StoreOwner?) async throws {
     guard let owner, !owner.isGlobal else {
       logger.warning("No user is given, so no user store is removed.")
@@ -389,9 +392,9 @@ public actor SmartStoreManager {
     try await forEach(try scopes(of: owner.account)) { try await removeAll(of: $0) }
   }
 
-  /// Deletes the key of an account's stores, in all its communities and under every root, for good: copies of
-  /// the stores can never be opened again. A logout does it by itself; a program that keeps accounts of its own
-  /// calls it after ``removeAll(forUserAccount:)``.
+  /// Deletes the key of an account's stores permanently, in all its communities and under every
+  /// root: copies of the stores can never be opened again. A logout calls this itself; a program
+  /// that manages its own accounts calls it after ``removeAll(forUserAccount:)``.
   ///
   /// - Throws: ``SmartStoreError`` `keyLocked`, `keyMissing`, `wrongKey`, `corruptKeyFile`, `io`; `readOnly`.
   public func eraseKey(forUserAccount owner: StoreOwner) async throws {
@@ -407,9 +410,9 @@ public actor SmartStoreManager {
     try await removeAll(of: .global)
   }
 
-  /// Closes all stores, whose instances fail from then on. Their files stay.
+  /// Closes all stores. Calls to their instances fail from then on. The files stay.
   ///
-  /// - Throws: The first failure, after all others were closed too.
+  /// - Throws: The first failure, after all other stores were closed.
   public func close() async throws {
     let endings = stores.keys.map { key in (key, end(key) {}) }
     try await forEach(endings) { key, ending in try await ended(key, ending) }
@@ -419,14 +422,14 @@ public actor SmartStoreManager {
     try await forEach(try keys(of: owner)) { try await remove($0) }
   }
 
-  /// An owner's stores, with those that are being opened and may have no file yet, and those that lost
-  /// their database and have others.
+  /// Returns the keys of an owner's stores, including stores that are being opened and may have no
+  /// file yet, and stores whose database is missing but that have other files.
   func keys(of owner: StoreOwner) throws -> [Key] {
     let known = stores.keys.filter { $0.owner == owner }.map(\.name)
     return Set(try folders.folderNames(of: owner) + known).map { Key(name: $0, owner: owner) }
   }
 
-  /// Does the work for each of the items, also after a failure; the first failure is thrown at last.
+  /// Runs the work for each item, also after a failure, and then throws the first failure.
   func forEach<Items: Sequence>(
     _ items: Items, _ work: (Items.Element) async throws -> Void
   ) async throws {
@@ -450,7 +453,7 @@ public actor SmartStoreManager {
       end(key) { [folders, encryption] in
         try folders.delete(key.name, owner: key.owner)
         guard case .encrypted(let provider) = encryption else { return }
-        // What is remembered of a store that is gone does no harm.
+        // A stale record of a removed store does no harm.
         try? StoreKeySource(provider, for: StoreIdentity(name: key.name, owner: key.owner)).forget()
       })
   }
@@ -458,19 +461,20 @@ public actor SmartStoreManager {
   /// Closes a store, if it is open. Its files stay.
   func close(_ key: Key) async throws { try await ended(key, end(key) {}) }
 
-  /// Refuses what changes files, if this manager only reads them.
+  /// Refuses to change files if this manager is read-only.
   private func checkWritable(_ work: String) throws(SmartStoreError) {
     guard options.isReadOnly else { return }
     throw SmartStoreError(.readOnly, "This manager only reads stores; it does not \(work).")
   }
 
-  /// The end of a store that has begun.
+  /// A closing of a store that has begun.
   private struct Ending<Result: Sendable> {
     let work: Task<Result, any Error>
     let presence: Presence
   }
 
-  /// Begins to close a store, after whatever is happening to it, and then to work on its files.
+  /// Starts closing a store and then working on its files, after any earlier operation on the
+  /// store.
   private func end<Result: Sendable>(
     _ key: Key, _ work: @escaping @Sendable () throws -> Result
   ) -> Ending<Result> {
@@ -482,7 +486,7 @@ public actor SmartStoreManager {
         case .ending(let earlier)?: await earlier.value
         case nil: nil
         }
-      // One that could not be opened has nothing to close.
+      // A store that could not be opened has nothing to close.
       guard let store = try? await opening?.value else { return (nil, .success(())) }
       do {
         try await store.close()
@@ -495,7 +499,7 @@ public actor SmartStoreManager {
       try await closing.value.result.get()
       return try await StoreQueue.run { Swift.Result { try work() } }.get()
     }
-    // Its failure is thrown to the caller that began it.
+    // The failure is thrown to the caller that began the closing.
     let ending = Presence.ending(
       Task {
         _ = await working.result
@@ -505,7 +509,7 @@ public actor SmartStoreManager {
     return Ending(work: working, presence: ending)
   }
 
-  /// Waits for an end, and lets the store be opened again unless another end has begun.
+  /// Waits for a closing, and lets the store be opened again unless another closing has begun.
   private func ended<Result: Sendable>(
     _ key: Key, _ ending: Ending<Result>
   ) async throws -> Result {
@@ -514,7 +518,7 @@ public actor SmartStoreManager {
     return try result.get()
   }
 
-  /// The owners whose stores are meant by `owner`.
+  /// Returns the owners whose stores `owner` includes.
   func scopes(of owner: StoreOwner) throws -> [StoreOwner] {
     guard case .user(let organization, let user, nil) = owner else { return [owner] }
     let onDisk = try folders.scopes(ofOrganization: organization, user: user)

@@ -10,36 +10,42 @@ public struct SmartStoreOptions: Sendable {
     case fts4, fts5
   }
 
-  /// The engine that new soups with full-text paths get. Soups that are there keep theirs until
-  /// they are altered.
+  /// The engine for new soups with full-text paths. Existing soups keep theirs until they are
+  /// altered.
   public var fullTextVersion: FullTextVersion
-  /// Whether a plaintext store that is opened with a key becomes an encrypted one on the way, as by
-  /// ``StoreMaintenance/encrypt(_:)`` (SS-13). Otherwise opening it fails with `keyMissing`. Off by default:
-  /// with it, a program that can remove a store's files can put records of its own in their place, unless a secret
-  /// store remembers that the store is encrypted. Switch it on for the one version of an app that encrypts
-  /// what earlier versions kept in plaintext.
+  /// Whether opening a plaintext store with a key encrypts it, as ``StoreMaintenance/encrypt(_:)``
+  /// does. Otherwise opening it fails with `keyMissing`. Default: false. If true, a program that
+  /// can delete a store's files can replace them with records of its own, unless a secret store has
+  /// recorded that the store is encrypted. Set it for the one version of an app that encrypts the
+  /// plaintext stores of earlier versions.
   public var encryptsPlaintextStore: Bool
-  /// Whether stores are only read, while another process may write to them. Their databases do not change, no
-  /// store is created or removed, and every call that writes throws ``SmartStoreError`` `readOnly`. Off by
-  /// default.
+  /// Whether stores are only read, while another process may write to them. Their databases do not
+  /// change, no store is created or removed, and every call that writes throws ``SmartStoreError``
+  /// `readOnly`. Default: false.
   public var isReadOnly: Bool
+  /// The time that a write waits for the transaction of another process that has the same store open. Then it fails
+  /// with ``SmartStoreError`` `busyOtherProcess`, which names that process. Default: 30 seconds.
+  public var otherWritersLimit: Duration = .seconds(30)
   /// The clock, in milliseconds since 1970. Called once for each entry written.
   public var now: @Sendable () -> Int64
-  /// The store of events, which name neither soups nor stores. A store of an account reports to the part of it
-  /// for that account. Default: events are dropped.
+  /// The store of events, which contain no names of stores or soups. A store of an account reports
+  /// to that account's part of it. Default: events are dropped.
   public var events: any EventStore
-  /// The log. The text of queries is written at level verbose, bound values nowhere.
+  /// The log. Texts of queries are logged at level verbose; bound values are never logged.
   public var logger: SalesforceLogger
-  /// Whether each result is parsed before it is returned as JSON text. A check of the store itself, off by
-  /// default: it costs more than the query.
+  /// Whether each result is parsed before it is returned as JSON text. This checks the store
+  /// itself, and costs more than the query. Default: false.
   public var jsonSerializationCheckEnabled: Bool
-  /// Whether notifications of broken JSON carry the text, which may hold a user's data. Off by
-  /// default.
+  /// Whether notifications of malformed JSON include the text, which may contain a user's data.
+  /// Default: false.
   public var includesRawJSONInNotifications: Bool
   /// Whether ``SmartStoreInspector`` works. Default: only in debug builds.
   public var isDeveloperSupportEnabled: Bool
-  /// Locks stores together with the app. Default: nothing; a manager that is made with accounts sets theirs if it is strict.
+  /// The lock that stores follow. Default: none; a manager created with accounts uses the lock of
+  /// the accounts if it is strict.
   package var screenLock: ScreenLockManager?
+  /// Whether no other process may have the stores open for writing at the same time.
+  package var keepsOthersOut = false
 
   public init(
     fullTextVersion: FullTextVersion = .fts5, encryptsPlaintextStore: Bool = false,
@@ -62,7 +68,7 @@ public struct SmartStoreOptions: Sendable {
     self.isDeveloperSupportEnabled = isDeveloperSupportEnabled
   }
 
-  /// Whether this package was built for debugging.
+  /// Whether this package is a debug build.
   public static var isDebugBuild: Bool {
     #if DEBUG
       true
@@ -79,9 +85,9 @@ public struct SmartStoreOptions: Sendable {
 
 /// The durability of a commit when the power fails. Every commit survives the end of the process.
 public enum Durability: Sendable, Hashable {
-  /// On disk before the call returns. For what exists nowhere else, such as a local edit.
+  /// On disk before the call returns. For data that exists nowhere else, such as a local edit.
   case full
-  /// On disk soon. Consistent whenever the power fails, but the last commits may be missing: for
-  /// pages that can be downloaded again.
+  /// On disk soon. The store is consistent after a power failure, but may lack the last commits:
+  /// for pages that can be downloaded again.
   case normal
 }

@@ -1,15 +1,15 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// Where the stores of one root lie.
+/// The folders of the stores under one root.
 ///
-/// `<root>/stores/<name>` for the app, `<root>/<org>/<user>/<community or internal>/stores/<name>`
-/// for accounts; each store's database is `store.sqlite` in its folder. A folder without that file
-/// is no store.
+/// The app's stores are in `<root>/stores/<name>`, those of accounts in
+/// `<root>/<org>/<user>/<community or internal>/stores/<name>`. Each store's database is
+/// `store.sqlite` in its folder. A folder without that file is not a store.
 struct StoreFolders: Sendable {
   let root: URL
 
-  /// The folder of a store, whether it exists or not.
+  /// Returns the folder of a store, whether it exists or not.
   ///
   /// - Throws: ``SmartStoreError`` `invalidStoreName`.
   func folder(of name: String, owner: StoreOwner) throws(SmartStoreError) -> URL {
@@ -17,12 +17,12 @@ struct StoreFolders: Sendable {
     return try stores(of: owner).appending(path: name, directoryHint: .isDirectory)
   }
 
-  /// Whether the store's database is there.
+  /// Whether the store's database exists.
   func exists(_ name: String, owner: StoreOwner) throws(SmartStoreError) -> Bool {
     try StoreFolders.holdsStore(try folder(of: name, owner: owner))
   }
 
-  /// The names of an owner's stores.
+  /// Returns the names of an owner's stores.
   func storeNames(of owner: StoreOwner) throws(SmartStoreError) -> [String] {
     var names: [String] = []
     for folder in try StoreFolders.subfolders(of: stores(of: owner))
@@ -32,7 +32,7 @@ struct StoreFolders: Sendable {
     return names
   }
 
-  /// The owners, one for each community that left a folder, of an account's stores.
+  /// Returns the owners of an account's stores: one for each community that has a folder.
   func scopes(ofOrganization organization: String, user: String) throws(SmartStoreError)
     -> [StoreOwner]
   {
@@ -47,7 +47,7 @@ struct StoreFolders: Sendable {
     }
   }
 
-  /// Every store under the root, by name and owner.
+  /// Returns the name and owner of every store under the root.
   func allStores() throws(SmartStoreError) -> [(name: String, owner: StoreOwner)] {
     var owners: [StoreOwner] = [.global]
     for organization in try StoreFolders.subfolders(of: root).map(\.lastPathComponent)
@@ -64,17 +64,17 @@ struct StoreFolders: Sendable {
     return all
   }
 
-  /// The names of an owner's stores and of what is left of stores without a database.
+  /// Returns the names of an owner's stores and of folders that remain of stores without a
+  /// database.
   func folderNames(of owner: StoreOwner) throws(SmartStoreError) -> [String] {
     try StoreFolders.subfolders(of: stores(of: owner)).map(\.lastPathComponent)
   }
 
-  /// Deletes a store's folder, and with it the right to write to it that another process may wait
-  /// for.
+  /// Deletes a store's folder, including the write lock that another process may wait for.
   ///
-  /// It is renamed first, which happens completely or not at all: a store is never seen half
-  /// deleted. Each removal has a name of its own, so that two never meet; what a crash leaves is
-  /// deleted by ``sweep(_:)``.
+  /// The folder is renamed first, which succeeds completely or not at all: no process sees a partly
+  /// deleted store. Each removal uses a unique name, so that two removals never collide;
+  /// ``sweep(_:)`` deletes the folders that a crash leaves.
   ///
   /// - Throws: ``SmartStoreError`` `busyOtherProcess`, `io`, `invalidStoreName`.
   func delete(_ name: String, owner: StoreOwner) throws(SmartStoreError) {
@@ -83,8 +83,7 @@ struct StoreFolders: Sendable {
     let removed = try stores(of: owner).deletingLastPathComponent()
       .appending(path: StoreFolders.removedPrefix + UUID().uuidString, directoryHint: .isDirectory)
     do {
-      let lock = try FileLock.take(
-        StorePaths(directory: folder).lock, patience: StorePaths.lockPatience)
+      let lock = try StoreFolders.takeLocks(of: StorePaths(directory: folder))
       guard let lock else {
         throw SmartStoreError(
           .busyOtherProcess,
@@ -104,8 +103,17 @@ struct StoreFolders: Sendable {
     }
   }
 
-  /// Deletes what interrupted removals of an owner's stores left. What another process is about to
-  /// delete is left to it, and what cannot be deleted to the next time.
+  /// The right to remove a store's files; nil if a process writes to them, or is about to.
+  private static func takeLocks(of paths: StorePaths) throws(FileFailure) -> FileLock? {
+    let patience = StorePaths.lockPatience
+    guard let gate = try FileLock.take(paths.opening, patience: patience) else { return nil }
+    let lock = try FileLock.take(paths.lock, patience: patience)
+    _ = consume gate
+    return lock
+  }
+
+  /// Deletes the remains of interrupted removals of an owner's stores. Skips folders that another
+  /// process is deleting, and folders that cannot be deleted yet.
   func sweep(_ owner: StoreOwner) {
     guard let stores = try? stores(of: owner),
       let folders = try? StoreFolders.subfolders(of: stores.deletingLastPathComponent())
@@ -116,7 +124,7 @@ struct StoreFolders: Sendable {
     }
   }
 
-  /// The names of the folders of removed stores, in the parent of the folder of stores.
+  /// The prefix of folders of removed stores. They are next to the folder of stores.
   private static let removedPrefix = "removed-"
 
   private func stores(of owner: StoreOwner) throws(SmartStoreError) -> URL {
@@ -131,7 +139,8 @@ struct StoreFolders: Sendable {
     try exists(folder.appending(path: SmartStore.fileName))
   }
 
-  /// Whether there is something at `url`. What cannot be examined is not taken for missing.
+  /// Whether `url` exists. Throws if it cannot be examined, so that an unreadable folder does not
+  /// count as missing.
   private static func exists(_ url: URL) throws(SmartStoreError) -> Bool {
     do {
       return try FileTree.exists(url.path)
@@ -140,7 +149,7 @@ struct StoreFolders: Sendable {
     }
   }
 
-  /// The folders in a folder; none if it is not there.
+  /// Returns the folders in a folder; an empty array if it does not exist.
   private static func subfolders(of folder: URL) throws(SmartStoreError) -> [URL] {
     let files = FileManager.default
     guard try exists(folder) else { return [] }

@@ -2,7 +2,8 @@ import SalesforceSDKCommon
 public import SalesforceSDKCore
 
 extension StoreOwner {
-  /// The account, in the community that it is logged in to (SS-3), by the long form of its ids.
+  /// Creates the owner for an account in the community that it is logged in to, with the long form
+  /// of its ids.
   public init(_ account: UserAccount) {
     self = .user(
       organizationId: SalesforceId.longForm(of: account.organizationId) ?? account.organizationId,
@@ -16,7 +17,7 @@ extension StoreOwner {
     return UserAccountIdentity(userId: user, organizationId: organization)
   }
 
-  /// The owner of the account's stores in no particular community.
+  /// The owner of the account's stores outside of any community.
   var account: StoreOwner {
     guard case .user(let organization, let user, _) = self else { return self }
     return .user(organizationId: organization, userId: user)

@@ -3,17 +3,17 @@ import SalesforceSDKCore
 
 /// The owner of a store: the app, or one account in one community.
 ///
-/// Ids of 15 and 18 characters that mean the same are equal, and lead to the same store.
+/// The 15-character and 18-character forms of an id are equal, and lead to the same store.
 public enum StoreOwner: Sendable {
   /// The app. Global stores survive logout and must not hold a user's data.
   case global
-  /// An account. Without a community the account's internal scope is meant.
+  /// An account. Without a community: the account's internal scope.
   case user(organizationId: String, userId: String, communityId: String? = nil)
 
   /// Whether this is the app.
   public var isGlobal: Bool { self == .global }
 
-  /// The folders from the root to the owner's stores.
+  /// Returns the folders from the root to the owner's stores.
   ///
   /// - Throws: ``SmartStoreError`` `invalidStoreName` if an id cannot be a folder's name.
   func folders() throws(SmartStoreError) -> [String] {
@@ -26,7 +26,7 @@ public enum StoreOwner: Sendable {
     }
   }
 
-  /// What tells owners apart: nothing for the app, else the ids in their long form.
+  /// The parts that identify an owner: none for the app, else the ids in their long form.
   var scope: [String] {
     switch self {
     case .global: []
@@ -40,7 +40,7 @@ public enum StoreOwner: Sendable {
 
   private static func longForm(_ id: String) -> String { SalesforceId.longForm(of: id) ?? id }
 
-  /// Whether the owner is this account, in whatever community.
+  /// Whether the owner is this account, in any community.
   func isAccount(organization: String, user: String) -> Bool {
     scope.prefix(2) == [StoreOwner.longForm(organization), StoreOwner.longForm(user)]
   }
@@ -48,7 +48,7 @@ public enum StoreOwner: Sendable {
   /// The folder of an account outside of any community.
   static let internalScope = "internal"
 
-  /// Refuses what is not exactly one part of a path.
+  /// Refuses a name that is not exactly one component of a path.
   static func checkFolderName(_ name: String, of what: String) throws(SmartStoreError) {
     let isOnePart =
       !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))

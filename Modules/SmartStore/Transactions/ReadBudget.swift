@@ -1,27 +1,30 @@
 import GRDB
 import GRDBSQLite
 
-/// How long a read may keep a thread that others wait for.
+/// A limit for the time that a read may use a shared thread.
 ///
-/// Handing a read to a thread of the store's own and its result back takes longer than finding an
-/// entry by its index. So what is expected to be short runs on the caller's thread, and is broken
+/// Passing a read to one of the store's own threads and its result back takes longer than finding
+/// an entry by its index. So a read that is expected to be short runs on the caller's thread. If it
+/// takes longer than expected, it is interrupted and repeated on the store's own thread.
 /// off, to be done again on the store's own thread, if it turns out not to be.
 struct ReadBudget {
-  /// How long a short read takes at most.
+  /// The longest time of a short read.
   static let limit = Duration.milliseconds(1)
-  /// How many of SQLite's instructions pass between two looks at the clock: some microseconds.
+  /// The number of SQLite's instructions between two checks of the clock: some microseconds.
   private static let instructions: Int32 = 500
 
   private let end = ContinuousClock.now + limit
   private(set) var isExceeded = false
 
-  /// Runs `work` on a connection, interrupting its statement when time is up.
+  /// Runs `work` on a connection, and interrupts its statement when the limit is reached.
   ///
-  /// - Returns: Nil if it was interrupted. `isOver` if it ended too late for that.
+  /// - Returns: Nil if it was interrupted. `isOver` if it exceeded the limit but could not be
+  ///   interrupted.
   static func spend<T>(
     on database: Database, _ work: () throws -> T
   ) throws -> (value: T, isOver: Bool)? {
-    // Nil if the connection was closed after the read took it: SQLite looks into what it is given.
+    // Nil if the connection was closed after the read took it: SQLite would dereference the closed
+    // handle.
     guard let connection = database.sqliteConnection else {
       throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
     }

@@ -5,39 +5,39 @@ import SalesforceAnalytics
 /// The implementation of ``StoreReader`` and ``StoreTransaction``, without public members.
 public final class StoreAccess {
   let database: Database
-  /// The soups of this snapshot, with what this transaction changed.
+  /// The soups of this snapshot, including the changes of this transaction.
   private(set) var catalog: SoupCatalog
   /// Milliseconds since 1970.
   let now: @Sendable () -> Int64
   let diagnostics: StoreDiagnostics
-  /// Whether the transaction consists of one call, which then needs no savepoint of its own.
+  /// Whether the transaction consists of one call, which then needs no savepoint.
   let isSingleCall: Bool
 
   /// The files of externally stored entries.
   let files: ExternalFiles
-  /// The statements of the one query that this is for, if they were looked up before.
+  /// The statements of the query that this access serves, if they were prepared earlier.
   let statements: QueryStatements?
-  /// What this transaction does to them when it commits.
+  /// The changes to entry files that this transaction applies when it commits.
   var externalChanges = ExternalChanges()
-  /// The last commit in this snapshot that changed files, once it was queried.
+  /// The number of the last commit in this snapshot that changed files, once it was read.
   var knownExternalSequence: Int64?
-  /// Keeps the files that this snapshot sees.
+  /// The snapshot of entry files, which keeps the files of this snapshot from being deleted.
   private let snapshot: ExternalSnapshot?
 
   /// The soups whose mapping this transaction changed.
   private(set) var changedSoups: Set<String> = []
-  /// What to tell observers once this transaction is committed.
+  /// The change that observers receive once this transaction is committed.
   private(set) var change = StoreChange()
-  /// How many bytes of entries were written.
+  /// The number of bytes of entries that were written.
   private(set) var writtenBytes = 0
-  /// What to tell the event store once this transaction is committed.
+  /// The events to report to the event store once this transaction is committed.
   private(set) var events: [AnalyticsEvent] = []
-  /// What was read so far, if an observer needs it.
+  /// The region that was read so far, if an observer needs it.
   private(set) var region = DatabaseRegion()
   private var recordsRegion = false
   /// The next entry id of each soup table that this transaction inserted into.
   private var nextEntryIds: [String: Int64] = [:]
-  /// Why this transaction can no longer be committed.
+  /// The failure after which this transaction can no longer be committed.
   private var failure: SmartStoreError?
 
   init(
@@ -57,10 +57,10 @@ public final class StoreAccess {
 
   var options: SmartStoreOptions { diagnostics.options }
 
-  /// Whether pages carry tags, so that only the store can have written what is read.
+  /// Whether pages are authenticated, so that everything that is read was written by the store.
   var hasEncryptedPages: Bool { files.encryptor != nil }
 
-  /// The soup with this name.
+  /// Returns the soup with this name.
   func soup(named name: String) throws(SmartStoreError) -> Soup {
     guard let soup = catalog.soup(named: name) else {
       try checkFinished(name)
@@ -79,7 +79,7 @@ public final class StoreAccess {
         + "resumeLongOperations(), or open the store again.")
   }
 
-  /// Takes over a soup's new mapping, or its absence.
+  /// Replaces the mapping of a soup, or removes it.
   func setSoup(_ soup: Soup?, named name: String) {
     catalog = catalog.replacing(soup, named: name)
     changedSoups.insert(name)
@@ -88,10 +88,10 @@ public final class StoreAccess {
 
   // MARK: Transactions
 
-  /// Runs `work` so that it happens completely or not at all, inside the transaction at hand.
+  /// Runs `work` inside the current transaction so that it takes effect completely or not at all.
   ///
-  /// A failure that ended the whole transaction (a full disk, for one) is remembered: nothing more
-  /// can be done in it then.
+  /// A failure that ended the whole transaction, such as a full disk, is recorded: the transaction
+  /// can then do nothing more.
   func atomically<T>(_ work: () throws(SmartStoreError) -> T) throws(SmartStoreError) -> T {
     try checkUsable()
     guard !isSingleCall else { return try work() }
@@ -126,26 +126,26 @@ public final class StoreAccess {
     failure = failure ?? error
   }
 
-  /// Throws what made this transaction impossible to commit.
+  /// Throws the failure after which this transaction can no longer be committed.
   func checkUsable() throws(SmartStoreError) {
     if let failure { throw failure }
   }
 
-  /// Has observers told that any query may mean something else.
+  /// Records for observers that the result of any query may have changed.
   func didChangeMapping() { change.changesMapping = true }
 
-  /// Has observers told that rows of `soup` changed.
+  /// Records for observers that rows of `soup` changed.
   func didChange(_ soup: Soup) { change.insert(soup) }
 
-  /// Counts what the WAL grows by, about.
+  /// Adds to the approximate number of bytes by which the WAL grows.
   func didWrite(bytes: Int) { writtenBytes += bytes }
 
-  /// Has an event reported.
+  /// Records an event to report after the commit.
   func didHappen(_ event: AnalyticsEvent) { events.append(event) }
 
   // MARK: Reading
 
-  /// Prepares a statement that reads, and notes what it reads if an observer needs it.
+  /// Prepares a statement that reads, and records the region that it reads if an observer needs it.
   func reading(_ sql: String, cached: Bool = true) throws(SmartStoreError) -> StoreStatement {
     if Task.isCancelled {
       throw SmartStoreError(.interrupted, "The work was cancelled and rolled back.")
@@ -155,7 +155,7 @@ public final class StoreAccess {
     return statement
   }
 
-  /// Notes in `region` what is read from now on.
+  /// Starts recording in `region` what is read.
   func recordRegion() { recordsRegion = true }
 
   /// Runs statements that change tables.
@@ -169,8 +169,8 @@ public final class StoreAccess {
 
   // MARK: Entry ids
 
-  /// The id that the next entry of `soup` gets. Ids are never used twice: the sequence survives
-  /// deletes, and is read once for each transaction.
+  /// Takes the id of the next entry of `soup`. Ids are never reused: the sequence survives deletes,
+  /// and is read once per transaction.
   func takeEntryId(of soup: Soup) throws(SmartStoreError) -> Int64 {
     let id: Int64
     if let known = nextEntryIds[soup.table] {

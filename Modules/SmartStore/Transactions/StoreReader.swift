@@ -17,6 +17,6 @@ extension StoreReader: Sendable {}
 ///
 /// Its calls are synchronous, and throw ``SmartStoreError``.
 public protocol StoreReading: ~Copyable {
-  /// The way into the snapshot.
+  /// The access to the snapshot.
   var access: StoreAccess { get }
 }

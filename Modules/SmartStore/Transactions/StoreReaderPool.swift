@@ -3,28 +3,28 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// The connections with which a store reads, each with a thread of its own.
+/// A pool of the connections that a store reads with, each with its own thread.
 ///
-/// A read is one hop to such a thread and one back, or none: a short one runs on the
-/// caller's thread, on a connection that is not in use just then. Connections are opened when they are first
-/// needed and kept, with their prepared statements and pages, until the store closes.
+/// A read takes one hop to such a thread and one back, or none: a short read runs on the caller's
+/// thread, on an idle connection. Connections are opened when they are first needed, and are kept
+/// with their prepared statements and pages until the store closes.
 final class StoreReaderPool: Sendable {
   private let readers: [StoreReadingConnection]
-  /// How many reads each connection has before it.
+  /// The number of running and queued reads of each connection.
   private let loads: Mutex<[Int]>
 
   /// - Parameters:
-  ///   - count: How many reads may go on at once.
-  ///   - open: Opens a connection. The first one, by its position, does most of the reading: for as
-  ///     long as reads do not overlap it does all of it.
+  ///   - count: The number of reads that may run at once.
+  ///   - open: Opens a connection. The first one, by its position, does most of the reading: all of
+  ///     it, as long as reads do not overlap.
   init(count: Int, open: @escaping @Sendable (_ position: Int) throws -> DatabaseQueue) {
     readers = (0..<count).map { position in StoreReadingConnection { try open(position) } }
     loads = Mutex(Array(repeating: 0, count: count))
   }
 
-  /// Runs `work` on one snapshot, on the thread with the least to do.
+  /// Runs `work` on one snapshot, on the thread with the fewest reads.
   ///
-  /// Cancellation interrupts the statement that runs, and no other read's.
+  /// Cancellation interrupts only the statement of this read.
   func read<T: Sendable>(
     _ work: @Sendable (Database, _ schemaVersion: Int64) throws -> T
   ) async throws -> T {
@@ -42,7 +42,7 @@ final class StoreReaderPool: Sendable {
           try interruption.begin(database)
           defer { interruption.end() }
           return try database.withSnapshot { version in
-            // SQLite forgets an interruption that comes while no statement is under way.
+            // SQLite forgets an interruption that occurs while no statement is running.
             try Task.checkCancellation()
             return try work(database, version)
           }
@@ -53,11 +53,10 @@ final class StoreReaderPool: Sendable {
     }
   }
 
-  /// Runs `work` on one snapshot, on the thread of the task that asks, as far as ``ReadBudget``
-  /// allows.
+  /// Runs `work` on one snapshot, on the caller's thread, within the limit of ``ReadBudget``.
   ///
-  /// - Returns: Nil if it takes longer, or if no open connection is idle. `isOver` if it ended too
-  ///   late to be broken off.
+  /// - Returns: Nil if it takes longer, or if no open connection is idle. `isOver` if it exceeded
+  ///   the limit but could not be interrupted.
   @concurrent
   func readBriefly<T: Sendable>(
     _ work: @Sendable (Database, _ schemaVersion: Int64) throws -> T
@@ -82,25 +81,25 @@ final class StoreReaderPool: Sendable {
     }
   }
 
-  /// Waits for the reads under way and closes the connections. Reads that come later fail.
+  /// Waits for the running reads and closes the connections. Later reads fail.
   func close() throws {
     let results = readers.map { reader in Result { try reader.close() } }
     for result in results { try result.get() }
   }
 }
 
-/// One reading connection and the thread on which it is opened and closed, and on which all reads
-/// run that may take a while.
+/// A reading connection with its thread, on which it is opened and closed, and on which all reads
+/// run that may take long.
 private actor StoreReadingConnection {
   private enum State: Sendable {
     case unopened, open(DatabaseQueue)
-    /// Not to be used any longer; with the connection, if it was ever open.
+    /// Closed for good; with the connection, if it was ever opened.
     case closed(DatabaseQueue?)
   }
 
   private let executor = QueueExecutor()
   private let open: @Sendable () throws -> DatabaseQueue
-  /// Changed on the connection's thread alone.
+  /// Changed only on the connection's thread.
   private let state = Mutex(State.unopened)
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -143,7 +142,8 @@ private actor StoreReadingConnection {
   }
 }
 
-/// Runs an actor on a queue of its own, so that waiting for the disk holds up no task's thread.
+/// An executor that runs an actor on a dispatch queue of its own, so that no task's thread waits
+/// for the disk.
 private final class QueueExecutor: SerialExecutor {
   private let queue = DispatchQueue(label: "SmartStore.reader")
 
@@ -152,16 +152,16 @@ private final class QueueExecutor: SerialExecutor {
     queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
-  /// Runs `work` when what was enqueued before is done.
+  /// Runs `work` after all work that was enqueued earlier.
   func sync(_ work: () throws -> Void) throws { try queue.sync(execute: work) }
 }
 
-/// Stops the statement of one read, and only while that read goes on: its connection serves others
-/// before and after.
+/// An interruption of one read's statement. It applies only while that read runs, because its
+/// connection serves other reads before and after.
 private final class ReadInterruption: Sendable {
   private struct Connection: @unchecked Sendable {
-    // Because sqlite3_interrupt may be called from any thread while the connection is open, which it
-    // is for as long as the read goes on.
+    // Because sqlite3_interrupt may be called from any thread while the connection is open, which
+    // it is as long as the read runs.
     let handle: SQLiteConnection
   }
 
@@ -195,13 +195,13 @@ private final class ReadInterruption: Sendable {
 }
 
 extension Database {
-  /// Runs `work` on one snapshot, and passes it the schema version of that.
+  /// Runs `work` on one snapshot, and passes it the schema version of the snapshot.
   ///
-  /// SQLite keeps the snapshot of a statement for as long as any statement of the connection is under
-  /// way. So the question for the schema version, which every read begins with, stands on its row
-  /// until `work` is done: a BEGIN and a COMMIT less, which is a tenth of a short read.
-  fileprivate func withSnapshot<T>(_ work: (_ schemaVersion: Int64) throws -> T) throws -> T {
-    // Under a name of its own: who else asks for the version must not end the snapshot.
+  /// SQLite keeps the snapshot of a statement as long as any statement of the connection is
+  /// running. So the query for the schema version, with which every read begins, stays on its row
+  /// until `work` is done. That saves a BEGIN and a COMMIT, a tenth of a short read.
+  func withSnapshot<T>(_ work: (_ schemaVersion: Int64) throws -> T) throws -> T {
+    // A separate statement: another query for the version must not end the snapshot.
     let version = try StoreStatement(self, "PRAGMA main.schema_version")
     defer { version.reset() }
     return try work(try version.step() ? version.int64(0) : 0)

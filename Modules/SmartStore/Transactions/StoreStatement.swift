@@ -4,14 +4,14 @@ import SalesforceSDKCommon
 
 /// A prepared statement, bound and stepped through SQLite's C interface.
 ///
-/// GRDB prepares and caches; binding goes past it, since its value types cost a heap object for
-/// each text that a record has. Changes made so are announced with `StoreAccess.didChange`.
+/// GRDB prepares and caches. Binding bypasses GRDB, whose value types allocate a heap object for
+/// each text of a record. Changes made this way are announced with `StoreAccess.didChange`.
 struct StoreStatement: ~Copyable {
   private let statement: Statement
   private let handle: SQLiteStatement
 
-  /// Takes a statement from the connection's cache, or prepares it for this use alone. Statements
-  /// whose text callers write are not cached: the cache has no bound.
+  /// Takes a statement from the connection's cache, or prepares it for this use only. Statements
+  /// whose text comes from callers are not cached, because the cache has no bound.
   init(_ database: Database, _ sql: String, cached: Bool = true) throws(SmartStoreError) {
     do {
       statement = try cached ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
@@ -31,10 +31,10 @@ struct StoreStatement: ~Copyable {
   /// The tables and columns that the statement reads.
   var region: DatabaseRegion { statement.databaseRegion }
 
-  /// How many values the statement expects.
+  /// The number of values that the statement expects.
   var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 
-  /// Makes the statement ready for its next run. Bound values stay.
+  /// Resets the statement for its next run. Bound values stay.
   @inline(__always)
   func reset() { sqlite3_reset(handle) }
 
@@ -51,7 +51,7 @@ struct StoreStatement: ~Copyable {
     sqlite3_bind_double(handle, Int32(position), value)
   }
 
-  /// Binds text and has SQLite copy it.
+  /// Binds text, which SQLite copies.
   @inline(__always)
   func bind(_ text: UnsafeRawBufferPointer, at position: Int) {
     guard let start = text.baseAddress else {
@@ -63,7 +63,8 @@ struct StoreStatement: ~Copyable {
       StoreStatement.transient)
   }
 
-  /// Binds text that stays in place until the statement was stepped and unbound.
+  /// Binds text without copying. It must stay in memory until the statement was stepped and
+  /// unbound.
   @inline(__always)
   func bindUncopied(_ text: UnsafeBufferPointer<UInt8>, at position: Int) {
     sqlite3_bind_text64(
@@ -92,7 +93,7 @@ struct StoreStatement: ~Copyable {
 
   // MARK: Running
 
-  /// Moves to the next row; false at the end.
+  /// Moves to the next row; returns false at the end.
   @inline(__always)
   func step() throws(SmartStoreError) -> Bool {
     switch sqlite3_step(handle) {
@@ -102,7 +103,7 @@ struct StoreStatement: ~Copyable {
     }
   }
 
-  /// Runs a statement without rows and makes it ready for its next run.
+  /// Runs a statement without rows and resets it for its next run.
   @inline(__always)
   func run() throws(SmartStoreError) {
     let code = sqlite3_step(handle)
@@ -110,7 +111,7 @@ struct StoreStatement: ~Copyable {
     sqlite3_reset(handle)
   }
 
-  /// How many rows the last run changed.
+  /// The number of rows that the last run changed.
   @inline(__always)
   var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(handle))) }
 
@@ -134,7 +135,7 @@ struct StoreStatement: ~Copyable {
   @inline(__always)
   func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
-  /// The column's text as bytes; empty for null.
+  /// Returns the column's text as bytes; empty for null.
   func bytes(_ column: Int) -> [UInt8] {
     guard let text = sqlite3_column_text(handle, Int32(column)) else { return [] }
     let count = Int(sqlite3_column_bytes(handle, Int32(column)))
@@ -147,7 +148,7 @@ struct StoreStatement: ~Copyable {
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
-  /// The column's value in one of the kinds that JSON has; a blob comes as text.
+  /// Returns the column's value as one of JSON's kinds; a blob becomes text.
   func value(_ column: Int) -> ColumnValue {
     switch sqlite3_column_type(handle, Int32(column)) {
     case SQLITE_INTEGER: .integer(int64(column))
@@ -157,7 +158,7 @@ struct StoreStatement: ~Copyable {
     }
   }
 
-  /// The column's value as JSON: text and blobs as strings, infinite numbers as null.
+  /// Returns the column's value as JSON: text and blobs as strings, infinite numbers as null.
   func jsonValue(_ column: Int) -> JSONValue {
     switch sqlite3_column_type(handle, Int32(column)) {
     case SQLITE_INTEGER: return .integer(int64(column))
@@ -169,23 +170,23 @@ struct StoreStatement: ~Copyable {
     }
   }
 
-  // SQLite's mark for "copy what you were given".
+  // The constant of SQLite that makes it copy a bound value.
   static var transient: sqlite3_destructor_type {
     unsafeBitCast(-1, to: sqlite3_destructor_type.self)
   }
 }
 
 extension String {
-  /// Whether GRDB's cache tells this statement from all others: it compares texts as Unicode does, to
-  /// which paths of different bytes may be the same.
+  /// Whether GRDB's cache can distinguish this statement from all others. It compares texts by
+  /// Unicode equivalence, which treats some paths of different bytes as the same.
   var isCacheableStatement: Bool { utf8.allSatisfy { $0 < 0x80 } }
 }
 
 extension Database {
   /// Runs a statement that begins or ends a transaction.
   ///
-  /// GRDB's own calls compile theirs each time and look for observers, which no store has: a third of what
-  /// a small transaction took besides SQLite and the disk.
+  /// GRDB's own calls compile their statement each time and look for observers, which a store does
+  /// not have. In a small transaction that is a third of the time outside SQLite and the disk.
   func runCached(_ sql: String) throws {
     let handle = try cachedStatement(sql: sql).sqliteStatement
     let code = sqlite3_step(handle)
@@ -197,7 +198,7 @@ extension Database {
   }
 }
 
-/// A value on its way into a statement.
+/// A value to bind to a statement.
 enum BoundValue: Sendable, Hashable {
   case null
   case integer(Int64)
@@ -205,7 +206,7 @@ enum BoundValue: Sendable, Hashable {
   case text(String)
 }
 
-/// A value on its way out of a statement.
+/// A value read from a statement.
 enum ColumnValue {
   case null
   case integer(Int64)

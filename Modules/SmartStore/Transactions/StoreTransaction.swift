@@ -1,4 +1,4 @@
-/// A write transaction: all of its changes are committed, or none.
+/// A write transaction: all of its changes are committed, or none are.
 ///
 /// ``SmartStore/inTransaction(durability:_:)`` passes it to its closure; it is valid only there. It reads its
 /// own writes. A call that fails leaves the soup as it was before the call. If the closure catches the error,

@@ -1,11 +1,11 @@
 import GRDB
 
-/// A commit failed, and so did what keeps it from coming back: if the process ends before the next
-/// write, the transaction may be found committed when the store is opened.
+/// A failed commit that could not be removed from the WAL: if the process ends before the next
+/// write, the transaction may be committed when the store is opened.
 struct UndecidedCommit: Error {
   let cause: DatabaseError
 
-  /// The error for who wrote.
+  /// The error for the caller.
   var told: SmartStoreError {
     SmartStoreError(
       .io,
@@ -16,8 +16,8 @@ struct UndecidedCommit: Error {
 }
 
 extension DatabaseError {
-  /// Whether a commit that failed so may be in the WAL as a whole. A damaged page is met before
-  /// anything is written: by full text, which writes its words when the transaction commits.
+  /// Whether a commit that failed with this error may be complete in the WAL. A damaged page is
+  /// found before anything is written: full text writes its terms when the transaction commits.
   var mayHaveWrittenCommit: Bool {
     resultCode == .SQLITE_IOERR && extendedResultCode != .SQLITE_IOERR_WRITE
       && extendedResultCode.rawValue != StoreIOError.damagedPage
@@ -25,8 +25,8 @@ extension DatabaseError {
 }
 
 extension Database {
-  /// Has the transaction write a page, though nothing in it changes: then its commit is in the WAL,
-  /// and waits for the disk with all that was committed before.
+  /// Makes the transaction write a page even if it changes nothing. Then its commit is in the WAL,
+  /// and waits for the disk together with all earlier commits.
   func touch() throws {
     let version = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0
     try execute(sql: "PRAGMA user_version = \(version)")

@@ -2,8 +2,8 @@ import GRDBSQLite
 
 /// The file of a store's anchor, open to be written in place.
 ///
-/// It is written through the same file system of SQLite's as the write-ahead log, so that both reach the
-/// disk in the same way. Used under the lock of ``WALBinding`` alone.
+/// It is written through the same SQLite file system as the write-ahead log, so that both are
+/// synced in the same way. Used only with the lock of ``WALBinding`` held.
 struct AnchorFile: ~Copyable {
   private let file: UnsafeMutablePointer<sqlite3_file>
   private let memory: UnsafeMutableRawPointer
@@ -18,13 +18,13 @@ struct AnchorFile: ~Copyable {
     self.name = name
   }
 
-  /// Opens the file, and makes it if there is none.
+  /// Opens the file, and creates it if it does not exist.
   ///
-  /// - Throws: SQLite's code.
+  /// - Throws: SQLite's result code.
   static func open(
     _ path: String, in vfs: UnsafeMutablePointer<sqlite3_vfs>
   ) throws(SQLiteFailure) -> AnchorFile {
-    // SQLite keeps the name, and looks for parameters behind it.
+    // SQLite keeps the name, and reads parameters after it.
     let bytes = Array(path.utf8)
     let name = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 4)
     name.initialize(repeating: 0, count: bytes.count + 4)
@@ -34,7 +34,7 @@ struct AnchorFile: ~Copyable {
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
     let anchor = AnchorFile(
       file: memory.assumingMemoryBound(to: sqlite3_file.self), memory: memory, name: name)
-    // A file of the database that is no database: without locks, and with the database's permissions.
+    // The flag of a log gives the file the database's permissions, without locks.
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL
     let code = vfs.pointee.xOpen?(vfs, name, anchor.file, flags, nil) ?? SQLITE_CANTOPEN
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
@@ -55,14 +55,14 @@ struct AnchorFile: ~Copyable {
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code ?? SQLITE_IOERR) }
   }
 
-  /// Brings what was written to the disk.
+  /// Syncs the written bytes to the disk.
   func sync() throws(SQLiteFailure) {
     let code = file.pointee.pMethods?.pointee.xSync?(file, SQLITE_SYNC_FULL)
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code ?? SQLITE_IOERR) }
   }
 }
 
-/// A call of SQLite's file system failed.
+/// A failed call of SQLite's file system.
 struct SQLiteFailure: Error {
   let code: Int32
 }

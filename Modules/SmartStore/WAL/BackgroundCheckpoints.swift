@@ -3,17 +3,19 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Copies the WAL into the database while much is written, on a connection and a thread of its own.
+/// Checkpoints of the WAL during many writes, on a separate connection and thread.
 ///
-/// Otherwise the writer does that itself, after a commit that made the WAL long enough, and the
-/// caller of the write waits. It still does if this one is behind, but then finds little left to copy.
+/// Otherwise the writer checkpoints after a commit that made the WAL long enough, and the caller of
+/// the write waits. The writer still does so if these checkpoints are late, but then finds few
+/// pages to copy.
 ///
-/// A checkpoint never runs while the writer restarts the WAL: ``EncryptedFile/State/lockIndex(_:_:_:)``
-/// ensures that for encrypted stores. For others SQLite must: ``isSafe(isSealed:version:)``.
+/// A checkpoint never runs while the writer restarts the WAL: for encrypted stores
+/// ``EncryptedFile/State/lockIndex(_:_:_:)`` ensures it, for others SQLite must:
+/// ``isSafe(isSealed:version:)``.
 final class BackgroundCheckpoints: Sendable {
   private struct State {
     var connection: DatabaseQueue?
-    /// Bytes written since the last checkpoint began.
+    /// The number of bytes written since the last checkpoint began.
     var written = 0
     var isRunning = false
     var isClosed = false
@@ -21,23 +23,27 @@ final class BackgroundCheckpoints: Sendable {
 
   private let queue = DispatchQueue(label: "SmartStore.checkpoint")
   private let interval: Int
+  private let turn: StoreTurn
   private let open: @Sendable () throws -> DatabaseQueue
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - interval: How many bytes are written between two checkpoints.
+  ///   - interval: The number of bytes that are written between two checkpoints.
   ///   - open: Opens a connection that may write.
-  init(interval: Int, open: @escaping @Sendable () throws -> DatabaseQueue) {
+  init(
+    interval: Int, turn: StoreTurn, open: @escaping @Sendable () throws -> DatabaseQueue
+  ) {
     self.interval = interval
+    self.turn = turn
     self.open = open
   }
 
-  /// Whether a checkpoint may go on while another connection writes.
+  /// Whether a checkpoint may run while another connection writes.
   ///
   /// - Parameters:
   ///   - isSealed: Whether the store is encrypted.
-  ///   - version: SQLite's. 3.51.3 is the first in which this loses nothing, and the repair was taken
-  ///     over into 3.50.7 and 3.44.6.
+  ///   - version: The version of SQLite. 3.51.3 is the first one that is safe; the correction is
+  ///     also in 3.50.7 and 3.44.6.
   static func isSafe(
     isSealed: Bool, version: Int32 = sqlite3_libversion_number()
   ) -> Bool {
@@ -45,7 +51,7 @@ final class BackgroundCheckpoints: Sendable {
       || (3_044_006..<3_045_000).contains(version)
   }
 
-  /// Notes the approximate number of bytes committed, and begins a checkpoint if it is time for one.
+  /// Adds the approximate number of committed bytes, and begins a checkpoint if it is due.
   func didWrite(_ bytes: Int) {
     let isDue = state.withLock { state in
       state.written += bytes
@@ -59,13 +65,16 @@ final class BackgroundCheckpoints: Sendable {
 
   private func run() {
     // What fails here stays in the log, for the writer's own checkpoint.
-    try? connection()?.writeWithoutTransaction {
-      try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+    // If another process has the turn, the next commits ask for a checkpoint again.
+    try? connection()?.writeWithoutTransaction { database in
+      try turn.run(on: database, waits: false) {
+        try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+      }
     }
     state.withLock { $0.isRunning = false }
   }
 
-  /// The connection, which only this object's thread asks for; nil after the end.
+  /// Returns the connection; nil after ``close()``. Only this object's thread calls it.
   private func connection() throws -> DatabaseQueue? {
     let (known, isClosed) = state.withLock { ($0.connection, $0.isClosed) }
     if let known { return known }
@@ -75,11 +84,11 @@ final class BackgroundCheckpoints: Sendable {
     return connection
   }
 
-  /// Returns when no checkpoint goes on. None begins before the next commit, so that the
-  /// holder of the writing connection is not disturbed by one.
+  /// Returns when no checkpoint is running. The next one begins after the next commit at the
+  /// earliest, so it does not disturb the caller that has the writing connection.
   func waitUntilIdle() { queue.sync {} }
 
-  /// Waits for a checkpoint that goes on and closes the connection. Nothing is done afterwards.
+  /// Waits for a running checkpoint and closes the connection. No checkpoint runs afterwards.
   func close() throws {
     state.withLock { $0.isClosed = true }
     try queue.sync {

@@ -1,9 +1,9 @@
 import GRDBSQLite
 
-/// The write-ahead log: a header, and frames of a header and a page.
+/// The write-ahead log: a header, then frames, each with a header and a page.
 extension EncryptedFile.State {
   /// Reads a whole frame (recovery), a frame's page, a frame's checksum, the WAL's header or its
-  /// checksum; refuses everything else.
+  /// checksum; refuses any other read.
   func readLog(_ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
     let code = flushFrames()
     guard code == SQLITE_OK else { return code }
@@ -27,7 +27,7 @@ extension EncryptedFile.State {
     }
   }
 
-  /// Writes the WAL's header, a frame's header or a frame's page; refuses everything else.
+  /// Writes the WAL's header, a frame's header or a frame's page; refuses any other write.
   func writeLog(_ buffer: UnsafeRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
     switch count {
     case PageFormat.pageSize
@@ -42,7 +42,7 @@ extension EncryptedFile.State {
     }
   }
 
-  /// One page for a reader or a checkpoint. A tag that does not fit is an error.
+  /// Reads one page for a reader or a checkpoint. A wrong tag is an error.
   private func readPage(_ buffer: UnsafeMutableRawPointer, frame: Int64) -> Int32 {
     guard let read = methods.xRead else { return SQLITE_IOERR }
     let encryptor = connection.encryptor
@@ -53,13 +53,13 @@ extension EncryptedFile.State {
     guard let plaintext = encryptor.decrypt(number: number, into: buffer) else {
       return connection.store.didMeetDamage()
     }
-    // Opening page 1 uses its place in the buffer; it is sealed again.
+    // Decrypting page 1 overwrites its place in the buffer, so it must be encrypted again.
     connection.copied = connection.isCheckpointing && number != 1 ? (number, plaintext) : nil
     return SQLITE_OK
   }
 
-  /// A whole frame, as recovery reads it. A torn tail is normal there: a frame that does not open
-  /// becomes zeros, which SQLite takes for the end of the WAL.
+  /// Reads a whole frame for recovery. A torn end is normal there: a frame that cannot be decrypted
+  /// becomes zeros, which SQLite reads as the end of the WAL.
   private func readFrame(_ buffer: UnsafeMutableRawPointer, _ offset: Int64) -> Int32 {
     guard let read = methods.xRead else { return SQLITE_IOERR }
     let encryptor = connection.encryptor
@@ -127,7 +127,7 @@ extension EncryptedFile.State {
         ? WALAnchor.Commit(salts: salts, frames: number, sums: WALFormat.sums(buffer)) : nil)
     connection.lastFrame = frame
     guard connection.readsFrames else {
-      // A frame before the one whose page was replaced: that transaction was taken back.
+      // A frame before the one with the replaced page: that transaction was rolled back.
       if let replaced = connection.replacedFrame, number <= replaced {
         connection.replacedFrame = nil
       }
@@ -148,8 +148,8 @@ extension EncryptedFile.State {
     return code
   }
 
-  /// Writes the page of a frame. Its number comes from the frame's header: just written, or, when
-  /// SQLite overwrites a frame of the same transaction, written earlier.
+  /// Writes the page of a frame. Its number is in the frame's header, which was just written, or
+  /// earlier if SQLite overwrites a frame of the same transaction.
   private func writePage(_ buffer: UnsafeRawPointer, frame: Int64) -> Int32 {
     connection.readsFrames = false
     if let last = connection.lastFrame, last.offset == frame, connection.frames.awaitsPage {
@@ -179,12 +179,13 @@ extension EncryptedFile.State {
     return result
   }
 
-  /// The last frame of a transaction was written, unless checksums are to be corrected first.
+  /// Records that the last frame of a transaction was written, unless checksums must be corrected
+  /// first.
   func didWrite(_ commit: WALAnchor.Commit) {
     if connection.replacedFrame == nil { connection.store.binding?.didWrite(commit) }
   }
 
-  /// Brings the file to the disk. The anchor takes over what is on disk then.
+  /// Syncs the file to the disk, and then updates the anchor.
   func sync(_ flags: Int32) -> Int32 {
     var code = flushFrames()
     guard code == SQLITE_OK else { return code }

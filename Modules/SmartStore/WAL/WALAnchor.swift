@@ -1,33 +1,34 @@
 import Crypto
 import Foundation
 
-/// What the write-ahead log (WAL) of an encrypted store must hold at least.
+/// The minimum content of the write-ahead log (WAL) of an encrypted store.
 ///
-/// The tag of a page says nothing of the pages that are missing: an attacker who can write to the folder
-/// could remove the WAL, cut it or put an older one in its place. The anchor is kept in a file of its own and
-/// says which WAL belongs to the database and through which transaction it was on disk.
+/// The tag of a page does not protect against missing pages: an attacker who can write to the
+/// folder could remove the WAL, truncate it or replace it with an older one. The anchor, in a file
+/// of its own, identifies the WAL that belongs to the database and its last transaction that was on
+/// disk.
 /// `Docs/Decisions/0029` explains it.
 struct WALAnchor: Equatable {
   /// The end of a transaction in a WAL.
   struct Commit: Equatable {
     /// SQLite's identifier of the WAL, in its header and in each frame.
     var salts: UInt64
-    /// The number of frames through the end of the transaction.
+    /// The number of frames up to and including the end of the transaction.
     var frames: Int
     /// SQLite's checksum of all these frames.
     var sums: WALFormat.Sums
   }
 
-  /// Counts the WALs and the checkpoints of a store.
+  /// The number of WALs and checkpoints of the store so far.
   var generation: UInt64
-  /// The generation that the first page in the database names, or an earlier one: what is on disk.
+  /// The generation in the first page of the database, or an earlier one, that is on disk.
   var databaseGeneration: UInt64 = 0
-  /// Counts what was written to the anchor's file.
+  /// The number of writes to the anchor's file.
   var sequence: UInt64 = 0
   /// The last transaction that is known to be on disk.
   var last: Commit?
-  /// Whether the database lacks ``last``, so that its WAL must be there. If not, the WAL may be missing,
-  /// but must be complete if it is there: parts of it would bring older pages back.
+  /// Whether the database lacks ``last``, so that its WAL must exist. Otherwise the WAL may be
+  /// missing, but an existing one must be complete: parts of it would restore older pages.
   var isRequired = false
   /// The salts of a WAL that was about to begin.
   var next: UInt64?
@@ -35,14 +36,14 @@ struct WALAnchor: Equatable {
   var encryptions: UInt64 = 0
 }
 
-/// The stored form: two equal slots in sectors of their own, so that a torn write leaves one of them.
+/// The stored form: two equal slots in separate sectors, so that a torn write damages only one.
 enum AnchorFormat {
   private static let magic = Array("FFANCHOR".utf8)
   private static let version: UInt32 = 1
-  /// Magic, version, epoch.
+  /// The size of magic, version and epoch.
   private static let headerSize = 16
-  /// Of integers of 8 bytes: generation, sequence, flags, salts, frames, checksum, next salts, encryptions,
-  /// generation of the database.
+  /// The size of integers of 8 bytes: generation, sequence, flags, salts, frames, checksum, next
+  /// salts, encryptions, generation of the database.
   private static let contentSize = 72
   private static let sealedSize =
     headerSize + PageFormat.nonceSize + contentSize + PageFormat.tagSize
@@ -56,7 +57,7 @@ enum AnchorFormat {
     static let hasNext: UInt64 = 4
   }
 
-  /// The bytes of the file; nil if the cipher fails.
+  /// Returns the bytes of the file; nil if the cipher fails.
   static func bytes(
     of anchor: WALAnchor, keys: StoreKeys, cipher: any StoreCipher, nonces: inout NoncePool
   ) -> [UInt8]? {
@@ -69,7 +70,7 @@ enum AnchorFormat {
     return bytes
   }
 
-  /// The newest anchor in the bytes of a file; nil if it holds none of this store.
+  /// Returns the newest anchor in the bytes of a file; nil if it contains none of this store.
   static func anchor(
     in bytes: [UInt8], keys: StoreKeys, cipher: any StoreCipher
   ) -> WALAnchor? {
@@ -127,7 +128,7 @@ enum AnchorFormat {
     return anchor(of: Array(content))
   }
 
-  /// The header of a slot, and the store's identifier.
+  /// Returns the associated data: the header of a slot, and the store's identifier.
   private static func authenticated(_ storeID: UUID, epoch: UInt32) -> [UInt8] {
     var bytes = magic
     for number in [version, epoch] {

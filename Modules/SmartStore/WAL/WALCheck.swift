@@ -1,16 +1,17 @@
 import SalesforceSDKCommon
 
-/// Whether the write-ahead log (WAL) of a store is the one that its anchor names. Nothing is written.
+/// A check whether the write-ahead log (WAL) of a store is the one that its anchor identifies. It
+/// writes nothing.
 struct WALCheck {
-  /// What does not fit.
+  /// A mismatch of WAL, anchor and database.
   enum Fault: Equatable {
-    /// There is no WAL, or an empty one.
+    /// The WAL is missing or empty.
     case missing
-    /// The WAL ends, or was changed, before the last transaction that was on disk.
+    /// The WAL was truncated or changed before the last transaction that was on disk.
     case cut
     /// The WAL is an older one, or another store's.
     case foreign
-    /// There is no anchor, though the database had one.
+    /// The anchor is missing, but the database had one.
     case anchorMissing
     /// The anchor was changed, or is another store's.
     case anchorDamaged
@@ -20,14 +21,15 @@ struct WALCheck {
     case databaseOutdated
   }
 
-  /// Nil if there is none of this store.
+  /// The anchor; nil if this store has none.
   let anchor: WALAnchor?
   let log: CommittedWAL
   private let hasAnchorFile: Bool
 
   /// Reads anchor and WAL.
   ///
-  /// The store's writer may be at work in another process: what it changes at the same time is read again.
+  /// The store's writer may be running in another process: files that it changes at the same time
+  /// are read again.
   init(
     _ paths: StorePaths, keys: StoreKeys, cipher: any StoreCipher
   ) throws(FileFailure) {
@@ -56,13 +58,15 @@ struct WALCheck {
     self.hasAnchorFile = hasAnchorFile
   }
 
-  /// What does not fit, if anything.
+  /// Returns the mismatch, if there is one.
   ///
-  /// - Parameter databaseGeneration: What the first page of the database names; nil if it is not known.
+  /// - Parameter databaseGeneration: The generation in the database's first page; nil if it is not
+  ///   known.
   func fault(databaseGeneration: UInt64?) -> Fault? {
     let generation = max(databaseGeneration ?? 0, log.generation)
     guard let anchor else {
-      // A store from before there were anchors has none. One that a crash left half made counts for none.
+      // A store of an earlier version has no anchor. An anchor that a crash left incomplete is
+      // ignored.
       return generation == 0 ? nil : hasAnchorFile ? .anchorDamaged : .anchorMissing
     }
     guard generation <= anchor.generation else { return .anchorOutdated }
@@ -78,7 +82,7 @@ struct WALCheck {
 }
 
 extension WALCheck.Fault {
-  /// What was found, as a clause.
+  /// The mismatch, as a clause of a message.
   var finding: String {
     switch self {
     case .missing:

@@ -1,16 +1,15 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// Copies of a write-ahead log (WAL) that is about to be overwritten. A WAL has any size, so it is copied piece by
-/// piece, and what was never written to is left out.
+/// Copies of a write-ahead log (WAL) that is about to be overwritten. A WAL may be of any size, so
+/// it is copied in pieces, without the ranges that were never written.
 enum WALCopy {
   private static let pieceSize = 1 << 20
 
-  /// Copies the WAL at `path`; the copy is on disk on return. What follows the last byte that was written is left
-  /// out.
+  /// Copies the WAL at `path`, up to the last written byte. The copy is on disk on return.
   static func make(of path: String, at place: String) throws(FileFailure) {
     let new = place + ".new"
-    // One that a crash left, or another user planted, is never written to.
+    // A file that a crash left, or another user created, is never written to.
     unlink(new)
     do throws(FileFailure) {
       let source = try PageFile(reading: path)
@@ -33,7 +32,7 @@ enum WALCopy {
     try DurableFile(path: new).move(to: URL(fileURLWithPath: place))
   }
 
-  /// Whether `copy` is the copy of the WAL at `path` as it is now.
+  /// Whether `copy` is a copy of the present WAL at `path`.
   static func isSame(_ copy: String, as path: String) throws(FileFailure) -> Bool {
     let first = try PageFile(reading: path)
     let second = try PageFile(reading: copy)
@@ -44,7 +43,7 @@ enum WALCopy {
     var offset = 0
     while offset < size {
       guard let data = second.nextData(from: offset) else { break }
-      // What the copy has not, the WAL must not have either.
+      // Ranges that the copy lacks, the WAL must lack too.
       if let other = first.nextData(from: offset), other < data { return false }
       let count = try first.read(pieceSize, at: data, into: start)
       let other = try second.read(pieceSize, at: data, into: start + pieceSize)

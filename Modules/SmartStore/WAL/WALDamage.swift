@@ -3,16 +3,16 @@ import SalesforceSDKCommon
 
 /// Transactions in a log that recovery will not reach.
 ///
-/// Recovery takes the first frame that does not fit for the end of the WAL, because that is what a
-/// torn write leaves. But a transaction is on disk before the next one is written: where two follow
-/// such a frame, it was whole once, and what is behind it was acknowledged. The log's header is on
-/// disk before any frame.
+/// Recovery reads the first invalid frame as the end of the WAL, because a torn write leaves such a
+/// frame. But a transaction is on disk before the next one is written. So if two transactions
+/// follow an invalid frame, the frame was valid once, and the transactions after it were
+/// acknowledged. The log's header is on disk before any frame.
 ///
 /// Damage to the last transaction cannot be distinguished from a torn write.
 struct WALDamage: Equatable {
-  /// The first frame that does not fit, counted from 1; 0 for the WAL's header.
+  /// The first invalid frame, counted from 1; 0 for the WAL's header.
   let frame: Int
-  /// How many transactions behind it can still be read, at least.
+  /// The minimum number of transactions after it that can still be read.
   let transactions: Int
 
   /// Checks the WAL of a store that has no writer.
@@ -26,7 +26,7 @@ struct WALDamage: Equatable {
     try frames.readHeader()
     var expected = frames.header?.sums
     var broken = frames.header == nil ? 0 : nil
-    // What the next frame of the same run may continue from.
+    // The checksums from which the next frame of the same sequence may continue.
     var ends: [WALFormat.Sums] = []
     var run = 0
     var longest = 0
@@ -39,8 +39,9 @@ struct WALDamage: Equatable {
           continue
         }
         broken = frame.number
-        // What is left of it says where the next frame goes on, and whether it ended a transaction:
-        // its page, if the rest of the header is damaged, else the other way round.
+        // The intact part of the frame shows where the next frame continues, and whether it ended a
+        // transaction: the page, if the rest of the header is damaged, or the header, if the page
+        // is.
         ends = (isOfLog ? [frame.sums] : []) + [found].compactMap { $0 }
         run = frame.isCommit && ends.count == 1 ? 1 : 0
         continue
@@ -61,24 +62,24 @@ struct WALDamage: Equatable {
 
 /// The transactions in a log that recovery reaches.
 struct CommittedWAL {
-  /// The pages that they hold: a checkpoint is going to write these to the database.
+  /// The pages in them, which a checkpoint will write to the database.
   private(set) var pages: Set<UInt32> = []
   /// SQLite's identifier of the WAL; nil if there is no log, or its header is torn.
   private(set) var salts: UInt64?
   /// The last of the transactions.
   private(set) var end: WALAnchor.Commit?
-  /// The transaction that ends with the frame that is requested for.
+  /// The transaction that ends with the requested frame.
   private(set) var named: WALAnchor.Commit?
-  /// The highest generation that a first page among the pages names.
+  /// The highest generation in a first page among the pages.
   private(set) var generation: UInt64 = 0
   /// Whether nothing follows the last of the transactions.
   private(set) var isWhole = true
 
-  /// Reads the WAL of a store; one that is missing is empty.
+  /// Reads the WAL of a store; a missing WAL is empty.
   ///
   /// - Parameters:
-  ///   - start: The number of frames that a checkpoint has written to the database already.
-  ///   - name: The number of the frame to look for.
+  ///   - start: The number of frames that a checkpoint has already written to the database.
+  ///   - name: The number of the requested frame.
   init(
     _ path: String, keys: StoreKeys, cipher: any StoreCipher, after start: Int = 0,
     naming name: Int? = nil
@@ -112,30 +113,30 @@ struct CommittedWAL {
   }
 }
 
-/// The frames of a log, one after another.
+/// A sequence of the frames of a log.
 private struct FramesOnDisk: ~Copyable {
-  /// What a frame says of itself.
+  /// The content of a frame.
   struct Frame {
-    /// Counted from 1.
+    /// The number of the frame, counted from 1.
     let number: Int
-    /// The page that it holds.
+    /// The number of its page.
     let page: UInt32
-    /// Nil if the frame names a key that the store does not have.
+    /// The salts; nil if the frame was encrypted with a key that the store does not have.
     let salts: UInt64?
     let sums: WALFormat.Sums
     let isCommit: Bool
     /// Whether its page is one of this store.
     let isWhole: Bool
-    /// The generation that it names, if it is the first page; else 0.
+    /// The generation in it, if it is the first page; else 0.
     let generation: UInt64
   }
 
-  /// The salts and checksum that the first frame goes on from; nil if the header is damaged.
+  /// The salts and checksum from which the first frame continues; nil if the header is damaged.
   private(set) var header: (salts: UInt64, sums: WALFormat.Sums, isBigEndian: Bool)?
 
   private let file: PageFile
   private let encryptor: PageEncryptor
-  /// The frame read last, its page in plaintext.
+  /// The frame read last, with its page in plaintext.
   private let buffer = UnsafeMutableRawBufferPointer.allocate(
     byteCount: PageFormat.frameSize, alignment: 16)
   private var number = 0
@@ -156,8 +157,9 @@ private struct FramesOnDisk: ~Copyable {
     header = WALFormat.header(place)
   }
 
-  /// The next frame; nil at the end. A part of one is none. Of frames that were never written, the first alone is
-  /// returned: a WAL whose size was changed has any number of them.
+  /// Returns the next frame; nil at the end, also at an incomplete frame. Of consecutive frames
+  /// that were never written only the first is returned, because a WAL whose size was changed may
+  /// have any number of them.
   mutating func next() throws(FileFailure) -> Frame? {
     guard !isAtEnd, let place = buffer.baseAddress else { return nil }
     let offset = PageFormat.logHeaderSize + number * PageFormat.frameSize
@@ -180,7 +182,7 @@ private struct FramesOnDisk: ~Copyable {
       generation: isWhole && WALFormat.pageNumber(place) == 1 ? encryptor.openedGeneration : 0)
   }
 
-  /// Continues with the next frame of which some byte was ever written.
+  /// Skips to the next frame with a written byte.
   private mutating func skipUnwritten() {
     let offset = PageFormat.logHeaderSize + number * PageFormat.frameSize
     guard let data = file.nextData(from: offset) else {
@@ -190,7 +192,7 @@ private struct FramesOnDisk: ~Copyable {
     number = max(number, (data - PageFormat.logHeaderSize) / PageFormat.frameSize)
   }
 
-  /// The checksum that the frame read last has if it goes on from `sums`.
+  /// Returns the checksum that the frame read last has if it continues from `sums`.
   func sums(after sums: WALFormat.Sums) -> WALFormat.Sums {
     let isBigEndian = header?.isBigEndian ?? false
     let bytes = UnsafeRawBufferPointer(buffer)

@@ -1,25 +1,26 @@
 import Crypto
 import CryptoExtras
 
-/// The parts of SQLite's write-ahead log that are no pages.
+/// The parts of SQLite's write-ahead log that are not pages.
 ///
-/// SQLite's checksums are sums over the plaintext of the pages: who knows most of a page could
-/// compute the rest from them. So the salts and the checksum of a frame header, 16 bytes, are
-/// enciphered as one AES block. The log's own header names a version that SQLite does not know, so
-/// that another program that opens the database by mistake gives up instead of judging the WAL
-/// empty and deleting it.
+/// SQLite's checksums are sums over the plaintext of the pages: an attacker who knows most of a
+/// page could compute the rest from them. So the salts and the checksum of a frame header, 16
+/// bytes, are encrypted as one AES block. The log's own header has a version that SQLite does not
+/// know, so that another program that opens the database by mistake fails, and does not read the
+/// WAL as empty and delete it.
 enum WALFormat {
-  /// The version in the header as SQLite writes it, and as it is stored.
+  /// The version in SQLite's header, and in the stored header.
   private static let sqliteVersion: UInt32 = 3_007_000
   private static let storedVersion: UInt32 = 0x4646_0001
   private static let checkedSize = 24
 
-  /// Turns a log header of SQLite's into the stored form, in place.
+  /// Converts a log header of SQLite to the stored form, in place.
   static func hideHeader(_ header: UnsafeMutableRawPointer) {
     setVersion(storedVersion, of: header)
   }
 
-  /// Turns a stored log header back. One that is damaged stays as it is: SQLite rejects it.
+  /// Converts a stored log header back, in place. Leaves a damaged header unchanged: SQLite rejects
+  /// it.
   static func restoreHeader(_ header: UnsafeMutableRawPointer) {
     guard loadVersion(header) == storedVersion else { return }
     let stored = (
@@ -31,25 +32,26 @@ enum WALFormat {
     setVersion(sqliteVersion, of: header)
   }
 
-  /// Enciphers salts and checksum of a frame header, in place; false if the cipher fails.
+  /// Encrypts salts and checksum of a frame header, in place; returns false if the cipher fails.
   static func hideFrame(_ header: UnsafeMutableRawPointer, key: SymmetricKey) -> Bool {
     var block = frameBlock(header)
     return (try? AES.permute(&block, key: key)) != nil
   }
 
-  /// Deciphers salts and checksum of a frame header, in place; false if the cipher fails.
+  /// Decrypts salts and checksum of a frame header, in place; returns false if the cipher fails.
   static func restoreFrame(_ header: UnsafeMutableRawPointer, key: SymmetricKey) -> Bool {
     var block = frameBlock(header)
     return (try? AES.inversePermute(&block, key: key)) != nil
   }
 
-  /// SQLite's checksum: two sums that go on from one frame to the next.
+  /// SQLite's checksum: two sums that continue from one frame to the next.
   struct Sums: Equatable {
     let first: UInt32
     let second: UInt32
   }
 
-  /// What the first frame behind a stored log header goes on from; nil if the header is damaged.
+  /// Returns the salts and sums from which the first frame after a stored log header continues; nil
+  /// if the header is damaged.
   static func header(
     _ header: UnsafeMutableRawPointer
   ) -> (salts: UInt64, sums: Sums, isBigEndian: Bool)? {
@@ -61,24 +63,26 @@ enum WALFormat {
     )
   }
 
-  /// The salts in a restored frame header.
+  /// Returns the salts in a restored frame header.
   static func salts(_ frame: UnsafeRawPointer) -> UInt64 {
     (frame + 8).loadUnaligned(as: UInt64.self)
   }
 
-  /// The checksum in a restored frame header.
+  /// Returns the checksum in a restored frame header.
   static func sums(_ frame: UnsafeRawPointer) -> Sums {
     Sums(
       first: UInt32(bigEndian: (frame + 16).loadUnaligned(as: UInt32.self)),
       second: UInt32(bigEndian: (frame + 20).loadUnaligned(as: UInt32.self)))
   }
 
-  /// Whether a frame ends a transaction: then its header holds the size of the database afterwards.
+  /// Whether a frame ends a transaction: then its header contains the size of the database
+  /// afterwards.
   static func isCommit(_ frame: UnsafeRawPointer) -> Bool {
     (frame + 4).loadUnaligned(as: UInt32.self) != 0
   }
 
-  /// The checksum that goes on from `sums` over `bytes`, a whole number of pairs of words.
+  /// Returns the checksum that continues from `sums` over `bytes`, a whole number of pairs of
+  /// words.
   static func continued(
     _ sums: Sums, over bytes: Slice<UnsafeRawBufferPointer>, isBigEndian: Bool
   ) -> Sums {
@@ -95,12 +99,12 @@ enum WALFormat {
     return Sums(first: first, second: second)
   }
 
-  /// The page number in a frame header.
+  /// Returns the page number in a frame header.
   static func pageNumber(_ frame: UnsafeRawPointer) -> UInt32 {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))
   }
 
-  /// Bytes 8 to 23: two salts, two halves of the checksum.
+  /// Returns bytes 8 to 23: two salts, two halves of the checksum.
   private static func frameBlock(
     _ header: UnsafeMutableRawPointer
   ) -> UnsafeMutableBufferPointer<UInt8> {
@@ -118,7 +122,7 @@ enum WALFormat {
     (header + checkedSize + 4).storeBytes(of: sum.1.bigEndian, as: UInt32.self)
   }
 
-  /// SQLite's checksum of the WAL header: over words in the byte order that the magic number names.
+  /// Returns SQLite's checksum of the WAL header, over words in the byte order of the magic number.
   private static func checksum(_ header: UnsafeRawPointer) -> (UInt32, UInt32) {
     let isBigEndian = header.load(fromByteOffset: 3, as: UInt8.self) & 1 == 1
     var sums: (UInt32, UInt32) = (0, 0)

@@ -1,35 +1,36 @@
 import GRDBSQLite
 
-/// Encrypted frames on their way to the WAL, gathered so that one write of the system takes many.
+/// A buffer of encrypted frames, so that one system call writes many of them to the WAL.
 ///
-/// SQLite writes each frame by itself, and its header apart from its page; the system's part of that
-/// cost more than encrypting. What is gathered goes to the disk with the frame that commits, when there
-/// is no more room, and before anything else is done with the WAL. So every failure reaches SQLite
-/// before the transaction counts as committed, and no reader looks for it earlier.
+/// SQLite writes each frame separately, and its header separately from its page; the system calls
+/// cost more than encrypting. The buffer is written with the frame that commits, when it is full,
+/// and before any other operation on the WAL. So SQLite receives every failure before the
+/// transaction counts as committed, and no reader needs a buffered frame earlier.
 struct WALFrames: ~Copyable {
-  /// Well below the 128 KiB that SQLite's own file system writes at once.
+  /// The capacity, well below the 128 KiB that SQLite's own file system writes at once.
   private static let capacity = 16 * PageFormat.frameSize
 
-  /// Reserved with the first frame: readers never write one.
+  /// The memory, allocated with the first frame: readers never write one.
   private var buffer: UnsafeMutableRawPointer?
-  /// Where in the WAL the first frame belongs.
+  /// The offset of the first frame in the WAL.
   private(set) var offset: Int64 = 0
-  /// How many bytes wait. A header at the end may still lack its page.
+  /// The number of buffered bytes. The page of a header at the end may still be missing.
   private(set) var count = 0
 
   deinit { buffer?.deallocate() }
 
   var isEmpty: Bool { count == 0 }
   var isFull: Bool { count == Self.capacity }
-  /// The place in the WAL where the next part belongs.
+  /// The offset of the next part in the WAL.
   var end: Int64 { offset + Int64(count) }
   /// Whether the last header has no page yet.
   var awaitsPage: Bool { count % PageFormat.frameSize != 0 }
 
-  /// The gathered bytes.
+  /// The buffered bytes.
   var bytes: UnsafeRawPointer? { UnsafeRawPointer(buffer) }
 
-  /// The memory for a part that belongs at `place` in the WAL, which is the end unless nothing waits.
+  /// Returns the memory for a part at offset `place` of the WAL, which is the end unless the buffer
+  /// is empty.
   mutating func room(at place: Int64) -> UnsafeMutableRawPointer {
     if isEmpty { offset = place }
     let start =
@@ -38,14 +39,14 @@ struct WALFrames: ~Copyable {
     return start + count
   }
 
-  /// Counts a part that was written into its room.
+  /// Adds the size of a part that was written into the memory.
   mutating func add(_ size: Int) { count += size }
 
   mutating func removeAll() { count = 0 }
 }
 
 extension EncryptedFile.State {
-  /// Writes the gathered frames of a log. On failure they stay, to be tried again.
+  /// Writes the buffered frames of a log. After a failure they stay, to be written again.
   func flushFrames() -> Int32 {
     guard kind == .log, !connection.frames.isEmpty else { return SQLITE_OK }
     guard let write = methods.xWrite, let bytes = connection.frames.bytes else {
@@ -56,7 +57,7 @@ extension EncryptedFile.State {
     return code
   }
 
-  /// Takes the header of a frame, whose page follows.
+  /// Buffers the header of a frame, whose page follows.
   func gatherHeader(_ buffer: UnsafeRawPointer, _ offset: Int64) -> Int32 {
     if !connection.frames.isEmpty, connection.frames.end != offset || connection.frames.isFull {
       let code = flushFrames()
@@ -71,7 +72,7 @@ extension EncryptedFile.State {
     return SQLITE_OK
   }
 
-  /// Encrypts the page of the gathered header; writes all frames if this one commits.
+  /// Encrypts the page of the buffered header. Writes all frames if this one commits.
   func gatherPage(_ buffer: UnsafeRawPointer, of frame: EncryptedConnection.Frame) -> Int32 {
     let end = connection.frames.end
     let page = connection.frames.room(at: end)
@@ -85,8 +86,8 @@ extension EncryptedFile.State {
     if code == SQLITE_OK {
       didWrite(commit)
     } else {
-      // SQLite rolls back a transaction that it could not commit. Its frames must not reach the disk
-      // afterwards, as though it had been committed.
+      // SQLite rolls back a transaction that it could not commit. Its frames must not be written to
+      // the disk later, because they would look committed.
       connection.frames.removeAll()
     }
     return code

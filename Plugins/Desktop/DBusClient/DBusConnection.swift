@@ -11,36 +11,55 @@
   import Darwin
 #endif
 
-/// A connection to the session bus of this user, for a few calls one after the other, by one task.
+/// A connection to a bus, for a few calls one after the other, by one task.
 ///
-/// It speaks the wire protocol over the bus's Unix socket, blocks its thread, and has one deadline for all it does. Only
-/// a socket whose other end is a process of the same user counts.
+/// It speaks the wire protocol over the bus's Unix socket, blocks its thread, and has one deadline
+/// for all calls. It accepts only a socket whose other end is a process of the same user, or for the
+/// system bus of root.
 public final class DBusConnection {
-  private let socket: DBusSocket
+  let socket: DBusSocket
+  private let bus: DBusBus
   private var serial: UInt32 = 0
 
-  /// Connects to the session bus.
+  /// Connects to a bus.
   ///
   /// - Parameters:
-  ///   - address: Default: `DBUS_SESSION_BUS_ADDRESS` of the environment, else the socket `bus` in `XDG_RUNTIME_DIR`.
-  ///   - timeout: How long everything may take together. Default: 10 seconds.
+  ///   - bus: Default: the session bus.
+  ///   - address: Default: `DBUS_SESSION_BUS_ADDRESS` of the environment, else the socket `bus` in
+  ///     `XDG_RUNTIME_DIR`; for the system bus `DBUS_SYSTEM_BUS_ADDRESS`, else
+  ///     `/run/dbus/system_bus_socket`.
+  ///   - timeout: The maximum time of all calls together. Default: 10 seconds.
   /// - Throws: ``DBusError`` `noBus`, `timedOut`, `broken`.
-  public init(address: String? = nil, timeout: Duration = .seconds(10)) throws(DBusError) {
-    socket = try Self.connect(
-      Self.paths(address, ProcessInfo.processInfo.environment),
-      deadline: ContinuousClock.now.advanced(by: timeout))
-    try authenticate()
-    _ = try call("Hello", on: "/org/freedesktop/DBus", interface: Self.bus, of: Self.bus)
+  public convenience init(
+    _ bus: DBusBus = .session, address: String? = nil, timeout: Duration = .seconds(10)
+  ) throws(DBusError) {
+    try self.init(bus, address: address, deadline: ContinuousClock.now.advanced(by: timeout))
   }
 
-  private static let bus = "org.freedesktop.DBus"
+  /// - Parameter deadline: `nil` waits as long as the bus is there.
+  init(
+    _ bus: DBusBus, address: String?, deadline: ContinuousClock.Instant?
+  ) throws(DBusError) {
+    self.bus = bus
+    socket = try Self.connect(
+      bus, Self.paths(bus, address, ProcessInfo.processInfo.environment), deadline: deadline)
+    try authenticate()
+    _ = try call("Hello", on: Self.busPath, interface: Self.busName, of: Self.busName)
+  }
+
+  /// The object of the bus itself.
+  static let busPath = "/org/freedesktop/DBus"
+  /// The service of the bus itself, and its interface.
+  static let busName = "org.freedesktop.DBus"
 
   /// The sockets that the address of a bus names, in order; transports other than Unix sockets are left out.
-  static func paths(_ address: String?, _ environment: [String: String]) -> [[UInt8]] {
-    let runtime = environment["XDG_RUNTIME_DIR"].map { Array("\($0)/bus".utf8) }
-    guard let text = address ?? environment["DBUS_SESSION_BUS_ADDRESS"], !text.isEmpty else {
-      return runtime.map { [$0] } ?? []
+  static func paths(
+    _ bus: DBusBus, _ address: String?, _ environment: [String: String]
+  ) -> [[UInt8]] {
+    guard let text = address ?? environment[bus.variable], !text.isEmpty else {
+      return bus.usualPaths(environment)
     }
+    let runtime = environment["XDG_RUNTIME_DIR"].map { Array("\($0)/bus".utf8) }
     return text.split(separator: ";").compactMap { part in
       guard part.hasPrefix("unix:") else { return nil }
       for pair in part.dropFirst("unix:".count).split(separator: ",") {
@@ -77,15 +96,14 @@ public final class DBusConnection {
 
   /// The first socket that can be connected to.
   private static func connect(
-    _ paths: [[UInt8]], deadline: ContinuousClock.Instant
+    _ bus: DBusBus, _ paths: [[UInt8]], deadline: ContinuousClock.Instant?
   ) throws(DBusError) -> DBusSocket {
     var failure = DBusError(
       .noBus,
-      "There is no session bus: DBUS_SESSION_BUS_ADDRESS names none. Run the program in a desktop session."
-    )
+      "There is no \(bus): \(bus.variable) names none. Run the program in a desktop session.")
     for path in paths {
       do throws(DBusError) {
-        return try DBusSocket(path: path, deadline: deadline)
+        return try DBusSocket(path: path, of: bus, deadline: deadline)
       } catch {
         failure = error
       }
@@ -93,7 +111,7 @@ public final class DBusConnection {
     throw failure
   }
 
-  /// Says who this is; the system vouches for it.
+  /// Authenticates as the process's user, whom the system confirms.
   private func authenticate() throws(DBusError) {
     let user = String(geteuid()).utf8.map { byte in
       let digits = String(byte, radix: 16)
@@ -108,7 +126,7 @@ public final class DBusConnection {
       line += try socket.receive(1)
     }
     guard line.starts(with: "OK ".utf8) else {
-      throw DBusError(.noBus, "The session bus refused this user.")
+      throw DBusError(.noBus, "The \(bus) refused this user.")
     }
     try socket.send(Array("BEGIN\r\n".utf8))
   }
@@ -126,7 +144,7 @@ public final class DBusConnection {
     try call(member, on: path, interface: interface, of: service, arguments: arguments)
   }
 
-  /// The same with its arguments in an array.
+  /// Calls a method with its arguments in an array, and waits for its result.
   public func call(
     _ member: String, on path: String, interface: String, of service: String,
     arguments: [DBusValue]
@@ -153,7 +171,8 @@ public final class DBusConnection {
     }
   }
 
-  private func receive() throws(DBusError) -> DBusMessage? {
+  /// Waits for the next message; `nil` for one of a kind that is not known.
+  func receive() throws(DBusError) -> DBusMessage? {
     let start = try socket.receive(DBusMessage.startLength)
     let length = try DBusMessage.length(start)
     return try DBusMessage(start + socket.receive(length - DBusMessage.startLength))

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Why a call over D-Bus did not succeed.
+/// An error of a call over D-Bus.
 public struct DBusError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -8,13 +8,13 @@ public struct DBusError: FieldforceError {
     private let kind: Kind
     /// There is no bus, or it belongs to another user. Run the program in a desktop session.
     public static let noBus = Code(kind: .noBus)
-    /// The service, or the bus in its place, returned an error; ``DBusError/name`` says which.
+    /// The service, or the bus on its behalf, returned an error; see ``DBusError/name``.
     public static let refused = Code(kind: .refused)
     /// The service did not respond in time. Retrying may help.
     public static let timedOut = Code(kind: .timedOut)
     /// The connection broke. Retrying may help.
     public static let broken = Code(kind: .broken)
-    /// What arrived is no message, or not one of the expected form.
+    /// The received data is not a message of the expected form.
     public static let malformed = Code(kind: .malformed)
 
     /// The name of the code, such as `noBus`.
@@ -23,14 +23,14 @@ public struct DBusError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, and what to do.
+  /// The failure and the remedy.
   public let message: String
   /// The name of a returned error, such as `org.freedesktop.DBus.Error.ServiceUnknown`; nil for other codes.
   public let name: String?
   /// The line that noticed the failure.
   public let location: SourceLocation
 
-  /// Makes an error; the last two arguments are filled in by the compiler.
+  /// Creates an error; the compiler fills in the last two arguments.
   public init(
     _ code: Code, _ message: String, name: String? = nil, fileID: String = #fileID,
     line: Int = #line
@@ -41,6 +41,6 @@ public struct DBusError: FieldforceError {
     location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// Whether the service may respond by then.
+  /// Whether a retry may succeed.
   public var isRetryable: Bool { code == .timedOut || code == .broken }
 }

@@ -48,7 +48,7 @@ struct DBusMessage: Equatable {
     self.serial = serial
   }
 
-  /// How long the message is whose first ``startLength`` bytes these are.
+  /// The length of the message whose first ``startLength`` bytes these are.
   static func length(_ start: [UInt8]) throws(DBusError) -> Int {
     guard start.count >= startLength,
       start[0] == UInt8(ascii: "l") || start[0] == UInt8(ascii: "B"),

@@ -140,7 +140,7 @@ enum DBusSignature {
     return types
   }
 
-  /// Where the complete type that starts at `offset` ends.
+  /// The end of the complete type that starts at `offset`.
   private static func end(
     of letters: [UInt8], at offset: Int, depth: Int
   ) throws(DBusError) -> Int {

@@ -11,25 +11,36 @@ import ProcessSystem
 /// A connected Unix socket with a deadline for everything.
 final class DBusSocket: Sendable {
   private let file: Int32
-  private let deadline: ContinuousClock.Instant
+  private let bus: DBusBus
+  private let deadline: ContinuousClock.Instant?
 
-  /// Connects to a socket of this user.
+  /// Connects to the socket of a bus.
   ///
-  /// - Parameter path: A path; one that begins with NUL is an abstract name of Linux.
-  init(path: [UInt8], deadline: ContinuousClock.Instant) throws(DBusError) {
-    file = try Self.connected(to: path)
+  /// - Parameters:
+  ///   - path: A path; one that begins with NUL is an abstract name of Linux.
+  ///   - deadline: `nil` waits until ``shutDown()``.
+  init(
+    path: [UInt8], of bus: DBusBus, deadline: ContinuousClock.Instant?
+  ) throws(DBusError) {
+    file = try Self.connected(to: path, bus)
+    self.bus = bus
     self.deadline = deadline
   }
+
+  /// Ends the connection: who waits for it on another thread gets an error.
+  func shutDown() { _ = shutdown(file, Int32(SHUT_RDWR)) }
 
   deinit { close(file) }
 
   /// A socket that does not wait, connected to `path`.
-  private static func connected(to path: [UInt8]) throws(DBusError) -> Int32 {
+  private static func connected(
+    to path: [UInt8], _ bus: DBusBus
+  ) throws(DBusError) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let room = MemoryLayout.size(ofValue: address.sun_path)
     guard !path.isEmpty, path.count < room else {
-      throw DBusError(.noBus, "The address of the session bus has a path of the wrong length.")
+      throw DBusError(.noBus, "The address of the \(bus) has a path of the wrong length.")
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
     let isAbstract = path[0] == 0
@@ -51,11 +62,11 @@ final class DBusSocket: Sendable {
       }
     }
     guard result == 0 else {
-      throw DBusError(.noBus, "The session bus at \(name) cannot be reached: \(reason(errno)).")
+      throw DBusError(.noBus, "The \(bus) at \(name) cannot be reached: \(reason(errno)).")
     }
     // A socket that another user put there would see what is sent.
-    guard owner(of: file) == geteuid() else {
-      throw DBusError(.noBus, "The session bus at \(name) belongs to another user.")
+    guard let owner = owner(of: file), bus.mayBelong(to: owner) else {
+      throw DBusError(.noBus, "The \(bus) at \(name) belongs to another user.")
     }
     isConnected = true
     return file
@@ -91,7 +102,7 @@ final class DBusSocket: Sendable {
         systemReceive(file, UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
       }
       if received == 0 {
-        throw DBusError(.broken, "The session bus closed the connection. Try again.")
+        throw DBusError(.broken, "The \(bus) closed the connection. Try again.")
       }
       if received > 0 {
         done += received
@@ -105,16 +116,20 @@ final class DBusSocket: Sendable {
   private func wait(for events: Int16, after reason: Int32) throws(DBusError) {
     if reason == EINTR { return }
     guard reason == EAGAIN || reason == EWOULDBLOCK else {
-      throw DBusError(.broken, "The connection to the session bus broke: \(Self.reason(reason)).")
+      throw DBusError(.broken, "The connection to the \(bus) broke: \(Self.reason(reason)).")
+    }
+    var request = pollfd(fd: file, events: events, revents: 0)
+    guard let deadline else {
+      _ = poll(&request, 1, -1)
+      return
     }
     let rest = ContinuousClock.now.duration(to: deadline)
     guard rest > .zero else {
       throw DBusError(
-        .timedOut, "The session bus or a service on it did not respond in time. Try again.")
+        .timedOut, "The \(bus) or a service on it did not respond in time. Try again.")
     }
     let milliseconds =
       rest.components.seconds * 1_000 + rest.components.attoseconds / 1_000_000_000_000_000
-    var request = pollfd(fd: file, events: events, revents: 0)
     _ = poll(&request, 1, Int32(clamping: milliseconds + 1))
   }
 

@@ -12,7 +12,7 @@ public indirect enum DBusValue: Sendable, Equatable {
   case string(String)
   case objectPath(String)
   case signature(String)
-  /// An array of bytes, which has a case of its own because it is the only long one.
+  /// An array of bytes. It has its own case because only byte arrays are long.
   case bytes([UInt8])
   /// An array with the signature of its elements.
   case array(String, [DBusValue])
@@ -68,7 +68,7 @@ public indirect enum DBusValue: Sendable, Equatable {
     }
   }
 
-  /// A dictionary of texts, `a{ss}`.
+  /// Returns a dictionary of texts, `a{ss}`.
   public static func texts(_ texts: KeyValuePairs<String, String>) -> DBusValue {
     .dictionary("s", "s", texts.map { (.string($0.key), .string($0.value)) })
   }
@@ -82,7 +82,7 @@ public indirect enum DBusValue: Sendable, Equatable {
     }
   }
 
-  /// The truth value, also in a variant.
+  /// The Boolean, also in a variant.
   public var bool: Bool? {
     switch self {
     case .bool(let bool): bool

@@ -20,7 +20,7 @@ struct DiffieHellman {
         + "ee386bfb5a899fa5ae9f24117c4b1fe649286651ece65381ffffffffffffffff") ?? [])
 
   private let exponent: [UInt8]
-  /// What the other side gets: 128 bytes, most significant first.
+  /// The public value for the other side: 128 bytes, most significant first.
   let publicKey: [UInt8]
 
   /// Draws a secret exponent of 320 bits, twice what the group is worth.

@@ -2,14 +2,18 @@ import DBusClient
 public import Foundation
 public import SalesforceSDKCommon
 
-/// Keeps secrets in the desktop's secret service: GNOME Keyring, KWallet, KeePassXC, over D-Bus (CA-6).
+/// A secret store in the desktop's secret service (GNOME Keyring, KWallet, KeePassXC), over D-Bus
+/// (CA-6).
 ///
-/// Each secret is an item of the default collection, with the attributes `application` and `secret`, the latter the name's
-/// parts as a JSON array. It travels encrypted (`dh-ietf1024-sha256-aes128-cbc-pkcs7`). Each call opens a connection and a session of
-/// its own, which takes some milliseconds: so keep few secrets here, such as the master key of a ``FileSecretStore``.
+/// Each secret is an item of the default collection, with the attributes `application` and
+/// `secret`, the latter the name's parts as a JSON array. Secrets are encrypted in transit
+/// (`dh-ietf1024-sha256-aes128-cbc-pkcs7`). Each call opens a new connection and session, which
+/// takes some milliseconds. So store few secrets here, such as the master key of a
+/// ``FileSecretStore``.
 ///
-/// The store never unlocks the collection and shows no prompt. A collection that is locked is `locked`, a session without
-/// a bus or a service `noSessionBus`, one without a default collection `noCollection`: none of them looks like a missing secret.
+/// The store never unlocks the collection and never shows a prompt. It throws `locked` for a locked
+/// collection, `noSessionBus` without a bus or a service, and `noCollection` without a default
+/// collection; none of these looks like a missing secret.
 ///
 /// ```swift
 /// let desktop = StoredMasterKey(
@@ -23,15 +27,16 @@ public struct SecretServiceStore: SecretStore {
   private let address: String?
   private let timeout: Duration
 
-  /// Names the application and the lock; nothing is connected yet.
+  /// Creates a store for an application. Connects to nothing yet.
   ///
   /// - Parameters:
-  ///   - application: Whose secrets these are. Another application's are never seen.
-  ///   - label: What a person reads in the desktop's password program. Default: the application.
-  ///   - lock: A file that processes lock while they change a secret, since the service cannot do that itself. All
-  ///     processes that share secrets name the same one.
+  ///   - application: The application that owns the secrets. Secrets of other applications are
+  ///     never read.
+  ///   - label: The label in the desktop's password manager. Default: the application.
+  ///   - lock: A file that processes lock while they change a secret, because the service has no
+  ///     locks. All processes that share secrets must name the same file.
   ///   - address: The address of the session bus. Default: that of the environment.
-  ///   - timeout: How long one call may take. Default: 10 seconds.
+  ///   - timeout: The maximum time of one call. Default: 10 seconds.
   public init(
     application: String, label: String? = nil, lock: URL, address: String? = nil,
     timeout: Duration = .seconds(10)
@@ -136,7 +141,7 @@ public struct SecretServiceStore: SecretStore {
   ) throws(SecretStoreError) -> R {
     let taken: FileLock?
     do {
-      try DurableFile(lock).makeFolder()
+      try DurableFile(lock).makeOwnFolder()
       taken = try FileLock.take(lock.path, patience: timeout)
     } catch {
       throw SecretStoreError(.inputOutput, "\(error).", cause: error)

@@ -138,7 +138,7 @@ struct SecretSession {
       .malformed, "The secret service returned an unexpected result of \(member). Try again.")
   }
 
-  /// What an error of the bus means for a secret.
+  /// The secret store's error for an error of the bus.
   static func error(_ error: DBusError) -> SecretStoreError {
     switch (error.code, error.name) {
     case (.noBus, _),

@@ -1,5 +1,6 @@
 import Foundation
 import SalesforceSDKCommon
+import SmartStore
 import Synchronization
 
 /// The folder with the encrypted contents of a store's files, and the lock that keeps other processes out of it.
@@ -14,7 +15,7 @@ final class ContentFolder: Sendable {
   init(_ url: URL) throws(FileSyncError) {
     self.url = url
     do throws(FileFailure) {
-      try DurableFile.makeFolder(url.path)
+      try DurableFile.makeOwnFolder(url.path)
       guard let lock = try FileLock.take(url.appending(path: ".lock").path) else {
         throw FileFailure("taken", url.path, errno: EBUSY)
       }
@@ -48,13 +49,26 @@ final class ContentFolder: Sendable {
     } catch {
       throw FileSyncError(.inputOutput, "\(url.path) cannot be listed.", cause: error)
     }
-    // A name that this folder does not give stays.
-    remove(found.filter { UUID(uuidString: $0) != nil && !names.contains($0) })
+    remove(found.filter { !names.contains($0) })
   }
 
-  /// Removes files. One that cannot be removed now is removed when the folder is opened next.
+  /// The folder of a store.
+  static func url(of store: SmartStore) -> URL { store.directory.appending(path: "synced-files") }
+
+  /// Whether a name is one that this folder gives. An imported entry may have any text, such as a path.
+  static func isName(_ name: String) -> Bool { UUID(uuidString: name) != nil }
+
+  /// Removes files. One that cannot be removed now is removed when the folder is opened next, and one with a name that
+  /// this folder does not give stays.
   func remove(_ names: [String]) {
-    for name in names { try? DurableFile(url.appending(path: name)).remove() }
+    for name in names where Self.isName(name) {
+      try? DurableFile(url.appending(path: name)).remove()
+    }
+  }
+
+  /// Whether there is a file of this name.
+  func has(_ name: String) -> Bool {
+    Self.isName(name) && DurableFile(url.appending(path: name)).exists
   }
 
   /// The number of bytes of a file; 0 if there is none.

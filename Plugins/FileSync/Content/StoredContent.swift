@@ -10,24 +10,46 @@ struct StoredContent: Codable, Sendable, Equatable {
   let name: String
   private let secret: Data
   let version: FileVersion
+  /// True for a content that was written before its size was known, which then is not authenticated with each chunk.
+  private let isSpooled: Bool?
+
+  private init(name: String, secret: Data, version: FileVersion, isSpooled: Bool?) {
+    self.name = name
+    self.secret = secret
+    self.version = version
+    self.isSpooled = isSpooled
+  }
 
   /// Describes a new content, of which nothing is written yet.
   init(of version: FileVersion) {
-    name = UUID().uuidString
-    secret = Data(EncryptionKey.random().bytes)
-    self.version = version
+    self.init(
+      name: UUID().uuidString, secret: Data(EncryptionKey.random().bytes), version: version,
+      isSpooled: nil)
+  }
+
+  /// Describes a new content of any size, of which nothing is written yet.
+  static func spooled() -> StoredContent {
+    StoredContent(
+      name: UUID().uuidString, secret: Data(EncryptionKey.random().bytes),
+      version: .local(size: .max, checksum: nil), isSpooled: true)
+  }
+
+  /// The same bytes, known as another version.
+  func known(as version: FileVersion) -> StoredContent {
+    StoredContent(name: name, secret: secret, version: version, isSpooled: isSpooled)
   }
 
   /// The chunks in a folder.
   ///
-  /// - Throws: ``FileSyncError`` `damagedContent` if the entry has no key.
+  /// - Throws: ``FileSyncError`` `damagedContent` if the entry has no key, or a name that is no name of a content.
   func chunks(in folder: URL) throws(FileSyncError) -> ContentChunks {
-    guard let key = EncryptionKey(Array(secret)) else {
+    guard ContentFolder.isName(name), let key = EncryptionKey(Array(secret)) else {
       throw FileSyncError(
         .damagedContent, "The key of a stored file is damaged. Download it again.")
     }
     return ContentChunks(
-      url: folder.appending(path: name), name: name, key: key, size: version.size)
+      url: folder.appending(path: name), name: name, key: key, size: version.size,
+      authenticatesSize: isSpooled != true)
   }
 }
 
@@ -44,6 +66,16 @@ struct ContentChunks: Sendable {
   let key: EncryptionKey
   /// The number of plain bytes of the whole.
   let size: Int64
+  /// Whether the size is authenticated with each chunk. Without it, the size in the store shows that chunks are missing.
+  let authenticatesSize: Bool
+
+  /// The most bytes that a file with a content of `size` plain bytes has.
+  static func maxStoredBytes(ofSize size: Int64) -> Int64 {
+    guard size >= 0 else { return 0 }
+    let chunks = size / chunkSize + 1
+    let stored = size.addingReportingOverflow(chunks * Int64(Encryptor.overhead))
+    return stored.overflow ? .max : stored.partialValue
+  }
 
   /// The number of chunks of full size.
   var fullCount: Int64 { size / Self.chunkSize }
@@ -93,6 +125,6 @@ struct ContentChunks: Sendable {
   }
 
   private func context(_ number: Int64) -> [UInt8] {
-    Array("fieldforce file \(name) \(number) of \(size)".utf8)
+    Array("fieldforce file \(name) \(number) of \(authenticatesSize ? "\(size)" : "any")".utf8)
   }
 }

@@ -1,8 +1,8 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// The files of a store's records, in two soups: `syncs_files`, and `syncs_file_links` with the records that they
-/// belong to.
+/// The files of a store's records, in three soups: `syncs_files`, `syncs_file_links` with the records that they
+/// belong to, and `syncs_file_uploads` with the queue.
 struct FileCatalog: Sendable {
   static let files = "syncs_files"
   static let links = "syncs_file_links"
@@ -24,6 +24,10 @@ struct FileCatalog: Sendable {
         try await store.registerSoup(
           withName: Self.links,
           withIndices: ["key", "file", "record", "run"].map { SoupIndex(path: $0, type: .string) })
+      }
+      if try await !store.soupExists(forName: UploadQueue.soupName) {
+        try await store.registerSoup(
+          withName: UploadQueue.soupName, withIndices: UploadQueue.indexes)
       }
     }
   }
@@ -66,9 +70,10 @@ extension StoreReading where Self: ~Copyable {
       [.integer(limit)])
   }
 
-  /// The number of bytes of all contents.
+  /// The number of bytes of all contents, those of queued files included.
   borrowing func usedBytes() throws -> Int64 {
-    try rows("SELECT SUM({syncs_files:bytes}) FROM {syncs_files}").first?[0]?.int64 ?? 0
+    (try rows("SELECT SUM({syncs_files:bytes}) FROM {syncs_files}").first?[0]?.int64 ?? 0)
+      + (try queuedBytes())
   }
 
   /// The ids of all files, of those that changed last first.

@@ -67,6 +67,22 @@ struct FileEntry: Codable, Sendable {
     count()
   }
 
+  /// Takes content that was uploaded from this device, unless what is here is of a later version.
+  ///
+  /// - Returns: The content that is not needed any more.
+  mutating func take(_ uploaded: StoredContent) -> [StoredContent] {
+    if isAvailable, !uploaded.version.hasContent(of: version) { return [uploaded] }
+    var old = [content].compactMap(\.self)
+    content = uploaded
+    if isAvailable {
+      old += [part].compactMap(\.self)
+      part = nil
+      problem = nil
+    }
+    count()
+    return old
+  }
+
   /// The same file without content.
   func evicted() -> FileEntry {
     var entry = self

@@ -1,3 +1,4 @@
+import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
@@ -23,23 +24,31 @@ struct FileListing: Sendable {
     var files: [ListedFile] = []
     for start in stride(from: 0, to: ids.count, by: Self.idsPerQuery) {
       let page = Array(ids[start..<min(start + Self.idsPerQuery, ids.count)])
-      let records = try await query(
-        "SELECT Id, ContentDocumentId, Title, FileExtension, ContentSize, Checksum, ContentModifiedDate, "
-          + "SystemModstamp FROM ContentVersion WHERE IsLatest = true AND ContentDocumentId IN "
-          + list(page))
-      for record in records {
-        files.append(
-          ListedFile(
-            id: try text("ContentDocumentId", of: record), isAttachment: false,
-            title: record["Title"]?.string ?? "", fileExtension: record["FileExtension"]?.string,
-            version: FileVersion(
-              id: try text("Id", of: record), size: try size("ContentSize", of: record),
-              checksum: record["Checksum"]?.string?.lowercased(),
-              stamp: record["SystemModstamp"]?.string,
-              changed: record["ContentModifiedDate"]?.string)))
-      }
+      files += try await versions(where: "IsLatest = true AND ContentDocumentId IN \(list(page))")
+        .map(\.file)
     }
     return files
+  }
+
+  /// Versions of documents, those first that were created first, with the path that their client gave.
+  func versions(
+    where condition: String
+  ) async throws -> [(file: ListedFile, isLatest: Bool, path: String?)] {
+    let records = try await query(
+      "SELECT Id, ContentDocumentId, Title, FileExtension, ContentSize, Checksum, ContentModifiedDate, "
+        + "SystemModstamp, IsLatest, PathOnClient FROM ContentVersion WHERE \(condition) "
+        + "ORDER BY CreatedDate, Id")
+    return try records.map { record in
+      let file = ListedFile(
+        id: try text("ContentDocumentId", of: record), isAttachment: false,
+        title: record["Title"]?.string ?? "", fileExtension: record["FileExtension"]?.string,
+        version: FileVersion(
+          id: try text("Id", of: record), size: try size("ContentSize", of: record),
+          checksum: record["Checksum"]?.string?.lowercased(),
+          stamp: record["SystemModstamp"]?.string,
+          changed: record["ContentModifiedDate"]?.string))
+      return (file, record["IsLatest"]?.bool ?? false, record["PathOnClient"]?.string)
+    }
   }
 
   /// The attachments of records, with the record of each.
@@ -56,7 +65,8 @@ struct FileListing: Sendable {
       : try await documents([id]).first
   }
 
-  private func attachments(
+  /// Attachments, with the record of each.
+  func attachments(
     where condition: String
   ) async throws -> [(file: ListedFile, record: String)] {
     try await query(
@@ -118,10 +128,5 @@ struct FileListing: Sendable {
       .unexpectedResponse, "The response to the query of files is not \(expected).")
   }
 
-  private func list(_ ids: [String]) -> String {
-    let quoted = ids.map { id in
-      "'\(id.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
-    }
-    return "(\(quoted.joined(separator: ",")))"
-  }
+  private func list(_ ids: [String]) -> String { SOQLLiteral.list(ids) }
 }

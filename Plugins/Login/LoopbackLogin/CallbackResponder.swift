@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import LocalServer
 
 /// Sends the browser a small page, and ends the login after the page was sent.
 struct CallbackResponder: HTTPResponder {
@@ -11,7 +12,7 @@ struct CallbackResponder: HTTPResponder {
   func respond(to request: Request, context: Context) async throws -> Response {
     let expected = place.redirectURI(port: callback.listeningPort)
     // A page elsewhere may point a name of its own at this machine; the host tells.
-    guard let host = request.head.authority,
+    guard request.head.namesOneHost, let host = request.head.authority,
       expected.lowercased().hasPrefix("http://\(host.lowercased())/")
     else { return page(.foreign) }
     let fragment: String?

@@ -10,7 +10,7 @@ public import SalesforceSDKCore
 ///
 /// ```swift
 /// let app = ConnectedApp(clientId: "...", redirectURI: "http://127.0.0.1:0/callback")
-/// let account = try await accounts.logIn(app: app, presenter: LoopbackLoginPresenter())
+/// let account = try await accounts.logIn(.browser(app: app, presenter: LoopbackLoginPresenter()))
 /// ```
 public struct LoopbackLoginPresenter: LoginPresenter {
   /// Shows an address to the user; it is called once a login and may return at any time.
@@ -80,7 +80,7 @@ public struct LoopbackLoginPresenter: LoginPresenter {
           .timedOut, "No user logged in within \(self.timeLimit). Start the login again.")
       }
       group.addTask {
-        try await self.show(page)
+        try await Self.show(page, with: self.open)
         return nil
       }
       group.addTask {
@@ -93,7 +93,8 @@ public struct LoopbackLoginPresenter: LoginPresenter {
     }
   }
 
-  private func show(_ url: URL) async throws {
+  /// Opens the login page.
+  static func show(_ url: URL, with open: Opener) async throws {
     do {
       try await open(url)
     } catch is CancellationError {

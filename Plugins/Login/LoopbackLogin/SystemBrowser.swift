@@ -32,14 +32,37 @@ public enum SystemBrowser: Sendable {
     ) async throws {
       let page = try RedirectPage(to: url, in: folder)
       defer { page.remove() }
-      try await run(program, page.file)
+      try await run([program, page.file.path])
       try await clock.sleep(for: lifetime)
     }
 
-    private static func run(_ program: String, _ file: URL) async throws {
+    /// Opens `url` with a browser, which may run for as long as its window is open.
+    static func open(
+      _ url: URL, with browser: [String], in folder: URL = RedirectPage.usualFolder,
+      clock: any Clock<Duration> = ContinuousClock()
+    ) async throws {
+      let page = try RedirectPage(to: url, in: folder)
+      defer { page.remove() }
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        defer { group.cancelAll() }
+        group.addTask {
+          try await run(browser + [page.file.path])
+          return false
+        }
+        group.addTask {
+          try await clock.sleep(for: lifetime)
+          return true
+        }
+        // One that ends at once has handed the page to the browser that was there already.
+        for try await isOver in group where isOver { return }
+      }
+    }
+
+    private static func run(_ command: [String]) async throws {
+      let program = command[0]
       let process = Process()
       process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = [program, file.path]
+      process.arguments = command
       process.standardInput = FileHandle.nullDevice
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
@@ -58,6 +81,27 @@ public enum SystemBrowser: Sendable {
           .browserLaunchFailed,
           "\(program) failed with status \(status). Install it, or open the login page yourself.")
       }
+    }
+
+    /// What a short program says.
+    static func output(of command: String...) async throws -> String {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = command
+      let output = Pipe()
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = output
+      process.standardError = FileHandle.nullDevice
+      do {
+        try process.run()
+      } catch {
+        throw OAuthError(
+          .browserLaunchFailed, "\(command[0]) cannot be started. Open the login page yourself.",
+          cause: error)
+      }
+      let bytes = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      return String(decoding: bytes, as: UTF8.self)
     }
   #endif
 }

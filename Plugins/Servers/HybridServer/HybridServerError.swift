@@ -10,7 +10,7 @@ public struct HybridServerError: FieldforceError {
     public static let cannotListen = Code(kind: .cannotListen)
     /// The folder of the pages does not exist or cannot be read. Correct its path.
     public static let noFolder = Code(kind: .noFolder)
-    /// The JavaScript that belongs to the server is missing where the program is. Install the program again.
+    /// The server's JavaScript files are not next to the program. Install the program again.
     public static let noScripts = Code(kind: .noScripts)
 
     /// The name of the code.
@@ -19,9 +19,9 @@ public struct HybridServerError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on what, and the remedy.
+  /// The failure, its subject and the remedy.
   public let message: String
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation

@@ -2,7 +2,7 @@ public import MobileSync
 public import SalesforceSDKCore
 public import SmartStore
 
-/// What an ``Inspector`` shows of an app. What is left out is missing from the page.
+/// The parts of an app that an ``Inspector`` shows. Parts that are nil are missing from the page.
 ///
 /// ```swift
 /// var app = InspectedApp(name: "Field Notes", stores: stores)
@@ -16,23 +16,29 @@ public struct InspectedApp: Sendable {
   public var name: String
   /// The stores of the app and of its accounts.
   public var stores: SmartStoreManager
-  /// The accounts. Without them the page shows the app's own stores alone.
+  /// The accounts. Without them, the page shows only the app's own stores.
   public var accounts: UserAccountManager?
   /// The targets that syncs may name. Without them the page shows no syncs.
   public var syncTargets: SyncTargetRegistry?
-  /// The managers of the syncs, and who sends their requests. Without them syncs can be seen and not run.
+  /// The managers of the syncs, and the senders of their requests. Without them, syncs are shown
+  /// but cannot be run.
   public var syncs: SyncRunner?
+  /// The boot configuration, for the developer information.
+  public var boot: BootConfiguration?
+  /// The managed configuration, for the developer information.
+  public var managed: ManagedConfiguration?
   /// The key-value stores.
   public var keyValueStores: KeyValueStores?
-  /// The servers that a login offers.
+  /// The login servers to choose from.
   public var loginHosts: LoginHostStorage?
-  /// Chooses the connected app of a login; with it the page can set another one for the next login.
+  /// The selector of the connected app of a login, in which the page can set another app for the
+  /// next login.
   public var loginApps: ConnectedAppSelector?
-  /// The rows of the developer information that the app adds, behind its own section's title.
+  /// Additional rows of the developer information, in a section of the app.
   public var information: [(name: String, value: String)] = []
   /// The actions that the app adds to logout and switch user.
-  public var actions: [InspectorAction] = []
-  /// What the inspector knows of requests, log records and events. Default: nothing.
+  public var actions: [DeveloperAction] = []
+  /// The recorder of requests, log records and events. Default: none.
   public var recorder: InspectorRecorder?
   /// Whether an inspector may be started. Default: only in debug builds.
   public var isDeveloperSupportEnabled = SmartStoreOptions.isDebugBuild
@@ -45,12 +51,12 @@ public struct InspectedApp: Sendable {
 
   /// Runs syncs for the page.
   public struct SyncRunner: Sendable {
-    /// The app's managers: a store takes one at a time.
+    /// The app's managers; a store accepts one at a time.
     public let managers: SyncManagerRegistry
-    /// Makes the client that acts as an account.
+    /// Creates the client of an account.
     public let sender: @Sendable (UserAccount) async throws -> any SyncRequestSender
 
-    /// Makes a runner.
+    /// Creates a runner.
     public init(
       managers: SyncManagerRegistry,
       sender: @escaping @Sendable (UserAccount) async throws -> any SyncRequestSender
@@ -67,29 +73,6 @@ public struct InspectedApp: Sendable {
   }
 }
 
-/// An action that an app adds to the page, such as "Fill with test data" (CO-185).
-public struct InspectorAction: Sendable {
-  /// The name on the button, unique in the app.
-  public let name: String
-  /// Whether it changes data, so that a read-only inspector refuses it.
-  public let writes: Bool
-  /// A question that the page asks before it runs; nil for none.
-  public let confirmation: String?
-  let run: @Sendable () async throws -> String
-
-  /// Makes an action.
-  ///
-  /// - Parameters:
-  ///   - writes: Whether it changes data. Default: true.
-  ///   - confirmation: A question that the page asks first. Default: none.
-  ///   - run: Returns what the page shows afterwards. The message of an error is shown too.
-  public init(
-    name: String, writes: Bool = true, confirmation: String? = nil,
-    run: @escaping @Sendable () async throws -> String
-  ) {
-    self.name = name
-    self.writes = writes
-    self.confirmation = confirmation
-    self.run = run
-  }
-}
+/// An action that an app adds to the page.
+@available(*, unavailable, renamed: "DeveloperAction")
+public typealias InspectorAction = DeveloperAction

@@ -4,19 +4,20 @@ import SalesforceSDKCommon
 public import SmartStore
 import Synchronization
 
-/// A local web page over what an app has open: stores, entries, Smart SQL, syncs, conflicts, accounts, key-value
-/// stores, requests and logs.
+/// A local web page that shows an app's open resources: stores, entries, Smart SQL, syncs,
+/// conflicts, accounts, key-value stores, requests and logs.
 ///
-/// It listens on 127.0.0.1 alone. The address holds two random numbers that are new each time: without the one in
-/// the path there is no page, without the one behind `#` there is no data. It ends with ``stop()``, with the process, or
-/// after 15 minutes without a request.
+/// It listens only on 127.0.0.1. The address contains two random numbers that are new each time:
+/// the page requires the one in the path, its data the one after `#`. It ends with ``stop()``, with
+/// the process, or after 15 minutes without a request.
 public final class Inspector: Sendable {
-  /// What a page may do.
+  /// The permissions of a page.
   public struct Access: Sendable, Hashable {
     let isReadOnly: Bool
-    /// Look. Stores are opened for reading where that is possible, so that another process may write them.
+    /// View only. Stores are opened for reading if possible, so that another process may write to
+    /// them.
     public static let readOnly = Access(isReadOnly: true)
-    /// Look, resolve conflicts, undo edits, run syncs, log out and switch accounts.
+    /// View, resolve conflicts, undo edits, run syncs, log out and switch accounts.
     public static let readWrite = Access(isReadOnly: false)
   }
 
@@ -41,9 +42,9 @@ public final class Inspector: Sendable {
   /// Starts an inspector and returns once it listens.
   ///
   /// - Parameters:
-  ///   - app: What the page shows.
+  ///   - app: The app to show.
   ///   - access: Default: ``Access/readOnly``.
-  ///   - port: 0 takes a free port. Default: 0.
+  ///   - port: 0 chooses a free port. Default: 0.
   /// - Throws: ``InspectorError``.
   public static func start(
     showing app: InspectedApp, access: Access = .readOnly, port: Int = 0
@@ -85,7 +86,8 @@ public final class Inspector: Sendable {
     return inspector
   }
 
-  /// The address of the page of a store, with the token in its fragment. A secret as ``url``.
+  /// Returns the address of the page of a store, with the token in its fragment. A secret as
+  /// ``url``.
   public func url(ofStore name: String, owner: StoreOwner) -> URL {
     let page = "\(url.absoluteString)&/store/\(InspectorIds.store(name, owner))/soups"
     guard let url = URL(string: page) else {
@@ -94,8 +96,8 @@ public final class Inspector: Sendable {
     return url
   }
 
-  /// Ends event streams and queries, closes all connections and what the inspector has opened, and returns then. The
-  /// app's own stores stay open. Stopping twice is no error.
+  /// Ends event streams and queries, and closes all connections and all stores that the inspector
+  /// opened. The app's own stores stay open. You may call it more than once.
   public func stop() async {
     let task = ending.withLock { ending in
       let task =
@@ -117,7 +119,7 @@ public final class Inspector: Sendable {
   public func waitForEnd() async { await idle.waitForEnd() }
 }
 
-/// What requests to an inspector may take.
+/// The limits of requests to an inspector.
 package struct InspectorLimits: Sendable {
   package var requestBytes = 1 << 20
   package var pageEntries = 500

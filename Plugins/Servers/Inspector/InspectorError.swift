@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Why an inspector cannot be started.
+/// An error at the start of an inspector.
 public struct InspectorError: FieldforceError {
   /// The kind of failure. Kinds may be added; compare, do not enumerate.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -11,7 +11,7 @@ public struct InspectorError: FieldforceError {
     public static let notEnabled = Code(kind: .notEnabled)
     /// The port cannot be used, for example because another program has it. Choose another port.
     public static let cannotListen = Code(kind: .cannotListen)
-    /// The files of the page are missing where the program is. Install the program again.
+    /// The page's files are not next to the program. Install the program again.
     public static let noPage = Code(kind: .noPage)
 
     /// The name of the code.
@@ -20,9 +20,9 @@ public struct InspectorError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, on what, and the remedy.
+  /// The failure, its subject and the remedy.
   public let message: String
-  /// The error below, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation

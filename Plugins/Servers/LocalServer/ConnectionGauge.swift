@@ -12,7 +12,7 @@ package final class ConnectionGauge: ChannelInboundHandler {
   private let registry: ConnectionRegistry
   private let limits: ServerLimits
   private var undecoded = 0
-  /// What counts the bytes once the connection has been upgraded.
+  /// The byte counter after the connection has been upgraded.
   private var upgraded: ((_ bytes: Int) -> Bool)?
   private var onClose: (() -> Void)?
 
@@ -43,7 +43,7 @@ package final class ConnectionGauge: ChannelInboundHandler {
     context.fireChannelRead(data)
   }
 
-  /// Notes that the decoder has made a part of a request of the bytes.
+  /// Records that the decoder has converted the bytes to a part of a request.
   func noteDecoded() { undecoded = 0 }
 
   /// Leaves the counting to another protocol: the connection is at work until it closes.

@@ -95,7 +95,7 @@ package final class ConnectionGuard<Request: ServedPart, Response: ServedPart>:
     context.write(data, promise: promise)
   }
 
-  /// Looks at the connection at a time, or earlier if it has to be looked at anyway.
+  /// Schedules a check of the connection at a time, unless an earlier check is scheduled.
   private func schedule(_ time: NIODeadline, _ context: ChannelHandlerContext) {
     guard check == nil || time < checkDue else { return }
     check?.cancel()
@@ -155,7 +155,7 @@ package final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Notes since when a connection waits for a request; nil: one has come.
+  /// Sets the time since which a connection waits for a request; nil once a request has arrived.
   func setWaiting(_ since: NIODeadline?, _ channel: any Channel) {
     connections.withLock {
       $0[ObjectIdentifier(channel)]?.waitingSince = since

@@ -14,7 +14,7 @@ package struct LocalServer: Sendable {
   private let services: ServiceGroup
   private let task: Task<Void, any Error>
 
-  /// How long connections may take to end before they are cut.
+  /// The time that connections may take to end before they are closed.
   private static let patience: Duration = .seconds(2)
 
   /// Starts a server and returns once it listens, cancelled or not; it serves until ``stop()``.
@@ -22,7 +22,7 @@ package struct LocalServer: Sendable {
   /// It logs nothing: its lines would hold the addresses called, and with them codes and tokens.
   ///
   /// - Parameter port: 0 takes a free port.
-  /// - Parameter limits: What connections may take.
+  /// - Parameter limits: The limits of connections.
   /// - Parameter date: The `Date` header of a response that is sent now, as HTTP has it. Default: the machine's time.
   /// - Parameter onListening: Is called with the port before the first request can come.
   /// - Throws: The system's error, as when the port is taken; `CancellationError` if the server ended
@@ -66,7 +66,7 @@ package struct LocalServer: Sendable {
     return LocalServer(port: try first.get(), services: services, task: task)
   }
 
-  /// What a connection's requests and responses pass.
+  /// The handlers of a connection's requests and responses.
   private static func handlers(
     _ limits: ServerLimits, _ registry: ConnectionRegistry, _ date: (@Sendable () -> String)?
   ) -> [any RemovableChannelHandler] {
@@ -74,7 +74,7 @@ package struct LocalServer: Sendable {
     return dates + [ConnectionGuard<HTTPRequestPart, HTTPResponsePart>(limits, registry)]
   }
 
-  /// Stops listening, lets what is under way end, and returns when all is closed, or after a few
+  /// Stops listening, lets what is in flight end, and returns when all is closed, or after a few
   /// seconds if a connection does not end; in a cancelled task too.
   package func stop() async {
     await services.triggerGracefulShutdown()

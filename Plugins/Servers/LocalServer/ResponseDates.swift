@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Gives the responses of a server the dates of a clock other than the machine's.
+/// A handler that sets the dates of the responses from a clock other than the machine's.
 final class ResponseDates: ChannelOutboundHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart

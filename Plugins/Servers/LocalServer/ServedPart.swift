@@ -5,13 +5,13 @@ package import NIOHTTPTypes
 
 /// A part of a request or of a response, in the types of either HTTP library.
 package protocol ServedPart {
-  /// What it is.
+  /// The kind of the part.
   var kind: ServedPartKind { get }
   /// A head with `Connection: close`; another part as it is.
   var closing: Self { get }
 }
 
-/// What a part of a request or of a response is.
+/// The kind of a part of a request or a response.
 package enum ServedPartKind {
   /// - Parameter isUpgrade: Whether what follows the request is in another protocol, if the server agrees.
   case head(isUpgrade: Bool)

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// How many connections a local server keeps, and how long each may take.
+/// The limits of a local server's connections and their durations.
 ///
 /// The limits are wide enough for a client on a busy machine and narrow enough that a program which opens
 /// connections and stops there does not shut others out.
@@ -8,11 +8,11 @@ package struct ServerLimits: Sendable {
   /// Most open connections. One more closes the connection that has waited longest for a request, first
   /// among those that never sent one; if all are at work, the new one is closed. Default: 512.
   package var maxConnections = 512
-  /// How long the head of a connection's first request may take. Default: 10 seconds.
+  /// The time limit for the head of a connection's first request. Default: 10 seconds.
   package var firstHeadTimeout: Duration = .seconds(10)
-  /// How long a connection may wait for its next request, with the head of that. Default: 60 seconds.
+  /// The time limit for the next request of a connection, with its head. Default: 60 seconds.
   package var idleTimeout: Duration = .seconds(60)
-  /// How long a request's body may take beyond what ``leastBytesPerSecond`` grants. Default: 15 seconds.
+  /// The time limit for a request's body beyond ``leastBytesPerSecond``. Default: 15 seconds.
   package var bodyTimeout: Duration = .seconds(15)
   /// The slowest pace of a body after ``bodyTimeout``. Default: 16,384.
   package var leastBytesPerSecond = 16_384
@@ -21,18 +21,18 @@ package struct ServerLimits: Sendable {
   /// The most bytes of a connection that the decoder keeps without making a part of a request of them; a connection
   /// that sends more is closed. Default: 256 KiB.
   package var maxUndecodedBytes = 256 << 10
-  /// How long a client may read nothing of a response that is ready. Default: 60 seconds.
+  /// The time limit for a client that reads nothing of a ready response. Default: 60 seconds.
   package var writeTimeout: Duration = .seconds(60)
 
   package init() {}
 }
 
-/// What one connection does, and until when it may: a value without a clock.
+/// The activity of one connection and its deadline: a value without a clock.
 struct ConnectionWatch {
   private let limits: ServerLimits
   /// Requests whose response is not written yet.
   private var unanswered = 0
-  /// The body that is arriving: since when, and its bytes so far.
+  /// The body that is arriving: the time of its start, and the number of bytes so far.
   private var body: (since: NIODeadline, bytes: Int)?
   /// Since when the connection waits for a request.
   private var waitingSince: NIODeadline
@@ -45,7 +45,7 @@ struct ConnectionWatch {
     waitingSince = now
   }
 
-  /// What a check finds.
+  /// The result of a check.
   enum Finding: Equatable {
     case close
     case checkAgain(at: NIODeadline)
@@ -75,7 +75,7 @@ struct ConnectionWatch {
     return unanswered == 0
   }
 
-  /// When the connection has to be looked at first.
+  /// The time of the next check of the connection.
   var firstCheck: NIODeadline { waitingSince + TimeAmount(limits.firstHeadTimeout) }
 
   /// - Parameter unread: The bytes that wait for the client.

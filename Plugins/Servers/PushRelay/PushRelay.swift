@@ -9,19 +9,21 @@ import LocalServer
 public import SalesforcePush
 public import SalesforceSDKCommon
 
-/// An address of this machine to which a companion passes on what a push service sent (HT-72, HT-95).
+/// An endpoint on this machine to which a companion forwards the payloads of a push service (HT-72,
+/// HT-95).
 ///
-/// A POST of the payload, a JSON object, to `/push` with `Authorization: Bearer TOKEN` delivers it and returns 202. The same is
-/// returned for a payload that cannot be decrypted: a sender that learned more could work towards the content of another's.
+/// A POST of the payload, a JSON object, to `/push` with `Authorization: Bearer TOKEN` delivers it
+/// and returns 202. A payload that cannot be decrypted also gets 202: with more information, a
+/// sender could recover the content of other payloads.
 ///
 /// ```swift
 /// let relay = try await PushRelay.start(receiver) { error in log(error) }
 /// print(relay.url, relay.token)
 /// ```
 public struct PushRelay: Sendable {
-  /// Where to post to, such as `http://127.0.0.1:49152/push`.
+  /// The URL for POST requests, such as `http://127.0.0.1:49152/push`.
   public let url: String
-  /// What senders have to show; made for this relay alone.
+  /// The token that senders must send; new for each relay.
   public let token: String
   private let server: LocalServer
 
@@ -31,8 +33,8 @@ public struct PushRelay: Sendable {
   /// Starts a relay on a free port of the loopback interface; it serves until ``stop()``.
   ///
   /// - Parameters:
-  ///   - service: Whose form the payloads have.
-  ///   - allowsRoot: Whether to serve in a process of root's. Default: false.
+  ///   - service: The push service that defines the form of payloads.
+  ///   - allowsRoot: Whether to serve in a process of root. Default: false.
   ///   - onFailure: Called with the error of each payload that could not be delivered.
   /// - Throws: ``PushRelayError`` `root`, `notListening`.
   public static func start(
@@ -80,15 +82,15 @@ public struct PushRelay: Sendable {
   }
 }
 
-/// Why a relay could not be started.
+/// An error at the start of a relay.
 public struct PushRelayError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case root, notListening }
     private let kind: Kind
-    /// The process is root's. Run it as another user.
+    /// The process runs as root. Run it as another user.
     public static let root = Code(kind: .root)
-    /// No port could be taken. Try again.
+    /// No port is available. Try again.
     public static let notListening = Code(kind: .notListening)
 
     /// The name of the code, such as `root`.
@@ -97,9 +99,9 @@ public struct PushRelayError: FieldforceError {
 
   /// The kind of failure.
   public let code: Code
-  /// What failed, and what to do.
+  /// The failure and the remedy.
   public let message: String
-  /// The error underneath.
+  /// The underlying error.
   public let cause: (any Error)?
   /// The line that noticed the failure.
   public let location: SourceLocation
@@ -114,6 +116,6 @@ public struct PushRelayError: FieldforceError {
     location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// Whether a port may be free at the next call.
+  /// Whether a retry may succeed.
   public var isRetryable: Bool { code == .notListening }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import LocalServer
 import SalesforcePush
 import SalesforceSDKCommon
 import Synchronization
@@ -31,7 +32,7 @@ struct RelayResponder: HTTPResponder {
   func respond(to request: Request, context: Context) async throws -> Response {
     // A page elsewhere may point a name of its own at this machine: the host tells, and a page's request has an origin.
     let number = port.number.load(ordering: .relaxed)
-    guard request.head.authority == "127.0.0.1:\(number)" else {
+    guard request.head.namesOneHost, request.head.authority == "127.0.0.1:\(number)" else {
       return Self.status(.misdirectedRequest)
     }
     guard request.headers[.origin] == nil else { return Self.status(.forbidden) }
@@ -56,10 +57,7 @@ struct RelayResponder: HTTPResponder {
 
   /// Whether the request shows the token; comparing takes as long for any.
   private func isAllowed(_ request: Request) -> Bool {
-    let shown = Array((request.headers[.authorization] ?? "").utf8)
-    let expected = Array("Bearer \(token)".utf8)
-    guard shown.count == expected.count else { return false }
-    return zip(shown, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    (request.headers[.authorization] ?? "").isEqual(toSecret: "Bearer \(token)")
   }
 
   private static func status(_ status: HTTPResponse.Status) -> Response {

@@ -2,25 +2,25 @@ public import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
-/// The proof that a target of records that are never edited locally, such as descriptions and layouts, keeps
-/// the guarantees of sync, in one line:
+/// A conformance suite for targets whose records are never edited locally, such as descriptions and
+/// layouts:
 ///
 /// ```swift
 /// try await DescriptionConformance(MyTarget()).check()
 /// ```
 ///
-/// Each guarantee is a case of ``cases``. What an undisturbed run brings is taken for right.
+/// Each guarantee is a case of ``cases``. The records of an undisturbed run are the expected ones.
 public struct DescriptionConformance<Target: ReadOnlySyncDownTarget>: Sendable {
   private let target: Target
-  /// How many requests a run costs.
+  /// The number of requests of a run.
   private let requests: Int
   private let prepare: @Sendable (Device) async throws -> Void
 
-  /// Takes a target.
+  /// Creates the suite of a target.
   ///
   /// - Parameters:
-  ///   - requests: How many requests a run costs.
-  ///   - prepare: Gives the org further endpoints.
+  ///   - requests: The number of requests of a run.
+  ///   - prepare: Adds endpoints to the org.
   public init(
     _ target: Target, requests: Int = 1,
     prepare: @escaping @Sendable (Device) async throws -> Void = { _ in }
@@ -73,7 +73,7 @@ public struct DescriptionConformance<Target: ReadOnlySyncDownTarget>: Sendable {
     }
   }
 
-  /// What an undisturbed run stores.
+  /// The records that an undisturbed run stores.
   private func ideal() async throws -> [JSONObject] {
     let (device, sync) = try await device()
     let state = try await run(sync, device)

@@ -10,9 +10,9 @@ import MobileSync
 /// }
 /// ```
 public struct SyncConformanceCase: Sendable, CustomStringConvertible {
-  /// What is guaranteed, as a sentence.
+  /// The guarantee, as a sentence.
   public let guarantee: String
-  /// Why the guarantee cannot be proved on this target; nil if it can.
+  /// The reason why the guarantee cannot be tested on this target; nil if it can.
   public let skipped: String?
   private let body: @Sendable () async throws -> Void
 
@@ -27,7 +27,7 @@ public struct SyncConformanceCase: Sendable, CustomStringConvertible {
 
   /// Proves the guarantee, unless it is skipped.
   ///
-  /// - Throws: ``ConformanceFailure``, which says what was found instead.
+  /// - Throws: ``ConformanceFailure``, which describes the observed behaviour.
   public func check() async throws {
     if skipped != nil { return }
     do {
@@ -37,7 +37,7 @@ public struct SyncConformanceCase: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The guarantee, and why it is skipped.
+  /// The guarantee, and the reason for skipping it.
   public var description: String {
     guarantee + (skipped.map { " [skipped: \($0)]" } ?? "")
   }
@@ -63,7 +63,7 @@ public struct SyncConformanceCase: Sendable, CustomStringConvertible {
 
 /// A guarantee that does not hold.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-  /// Which one, and what was found instead.
+  /// The guarantee and the observed behaviour.
   public let description: String
 
   init(_ description: String) {
@@ -82,15 +82,18 @@ func prove(_ condition: Bool, _ found: @autoclosure () -> String) throws(Conform
 }
 
 extension Device {
-  /// Ends the process at a request of the org: nothing that the run does after it is seen.
+  /// Simulates the end of the process at a request of the org: later effects of the run are
+  /// dropped.
   ///
   /// - Parameters:
-  ///   - number: Which request, counted from 1 since the requests were forgotten.
-  ///   - afterResponse: Whether the server processes the request before.
+  ///   - number: The request, counted from 1 since the log was cleared.
+  ///   - afterResponse: Whether the server processes the request first.
   public func endProcess(at number: Int, afterResponse: Bool) {
     org.intervene { [self] seen, _ in
       guard seen == number else { return .none }
       await endProcess()
+      // The next process starts when the server can no longer be at work on the request.
+      org.advanceClock(by: SyncEnvironment().lateArrival + .seconds(10))
       // Cancelled, both end without a response.
       return afterResponse ? .dropResponse : .none
     }

@@ -2,40 +2,41 @@ public import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
-/// The proof that a sync down target keeps the guarantees of sync, in one line:
+/// A conformance suite for sync down targets, which proves the guarantees of sync:
 ///
 /// ```swift
 /// try await SyncDownConformance(MyTarget()).check()
 /// ```
 ///
-/// Each guarantee is a case of ``cases``. They run against an ``InMemoryOrg``; a target that talks to
-/// an endpoint of its own gives the org that endpoint in `prepare`.
+/// Each guarantee is a case of ``cases``. They run against an ``InMemoryOrg``. If the target uses
+/// its own endpoint, add that endpoint to the org in `prepare`.
 public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
   private let target: Target
-  /// The object whose records are brought.
+  /// The object whose records are downloaded.
   public var objectType = "Account"
-  /// A field of them that takes texts.
+  /// A field of these records that accepts texts.
   public var field = "Name"
-  /// How many records a page of the org has, so that runs have several.
+  /// The number of records per page of the org, small enough that runs have several pages.
   public var pageSize = 2
-  /// Whether the target can tell which records the server still has.
+  /// Whether the target can determine which records the server still has.
   public var findsGhosts = true
-  /// Whether the target's pages say which records are deleted on the server, see ``SyncPage/deleted``.
+  /// Whether the target's pages list deleted records, see ``SyncPage/deleted``.
   public var bringsDeletions = false
-  /// How many requests more an interrupted run may cost, in all, than an undisturbed one, for a target that resumes
-  /// from a ``SyncPage/checkpoint``, or in ranges (``PartitionedSyncDownTarget``); nil leaves that unproved.
+  /// The number of additional requests that an interrupted run may cost, for a target that resumes
+  /// from a ``SyncPage/checkpoint`` or in ranges (``PartitionedSyncDownTarget``); nil skips this
+  /// test.
   public var resumptionCost: Int?
-  /// How many requests bringing `count` records for the first time costs, with pages of 2,000; nil
-  /// leaves that unproved.
+  /// The number of requests of a first download of `count` records, with pages of 2,000; nil skips
+  /// this test.
   public var requests: (@Sendable (_ count: Int) -> Int)?
   private let prepare: @Sendable (Device, _ ids: [String]) async throws -> Void
 
-  /// Takes a target.
+  /// Creates the suite of a target.
   ///
   /// - Parameters:
   ///   - requests: See ``requests-swift.property``.
-  ///   - prepare: Gives the device further soups and its org further endpoints; it is given the ids of
-  ///     the records that the target is to bring.
+  ///   - prepare: Adds soups to the device and endpoints to its org; it gets the ids of the records
+  ///     to download.
   public init(
     _ target: Target, requests: (@Sendable (_ count: Int) -> Int)? = nil,
     prepare: @escaping @Sendable (Device, _ ids: [String]) async throws -> Void = { _, _ in }
@@ -47,7 +48,7 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
 
   /// Proves all guarantees.
   ///
-  /// - Returns: Those that this target gives no means to prove, with the reasons.
+  /// - Returns: The guarantees that cannot be tested with this target, with the reasons.
   /// - Throws: ``ConformanceFailure``, which names every guarantee that does not hold.
   @discardableResult
   public func check() async throws -> [String] { try await SyncConformanceCase.check(cases) }
@@ -111,7 +112,7 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
       target: target, options: SyncOptions(mergeMode: mode), soupName: Device.soup)
   }
 
-  /// Makes a sync and runs it.
+  /// Creates a sync and runs it.
   private func bring(
     _ device: Device, _ mode: SyncMergeMode = .overwrite
   ) async throws -> SyncState {
@@ -142,7 +143,7 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
     }.sorted()
   }
 
-  /// How many requests a first run takes.
+  /// The number of requests in a first run.
   private func steps() async throws -> Int {
     let (device, _) = try await device()
     _ = try await bring(device)
@@ -254,7 +255,7 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
         device.org.intervene { number, _ in number == step ? way : .none }
         let state = try await run(sync, device)
         device.org.intervene(nil)
-        // What does no harm need not end the run.
+        // A harmless fault need not end the run.
         if state?.status == .done {
           try await proveEqual(device, "\(name) at request \(step), which did not fail the run")
         } else {
@@ -278,7 +279,7 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
       try await device.restartProcess()
       _ = try await run(sync, device)
       try await proveEqual(device, place)
-      // In order, the pages that were on their way and being saved come again, and with them the last
+      // In order, the pages that were in flight and being saved come again, and with them the last
       // record before; otherwise everything does.
       let most =
         target.isSortedByModificationDate
@@ -395,8 +396,8 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
     }
   }
 
-  /// A device whose sync has run again after three of its records were deleted on the server: one edited here, one
-  /// deleted here, and a clean one. The requests are those of this run.
+  /// A device whose sync has run again after three of its records were deleted on the server: one edited locally, one
+  /// deleted locally, and a clean one. The requests are those of this run.
   private func deleted(
     _ mode: SyncMergeMode, endingAt step: Int? = nil
   ) async throws -> (Device, SyncState, [String]) {

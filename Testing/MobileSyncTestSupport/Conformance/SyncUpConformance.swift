@@ -2,35 +2,35 @@ public import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
-/// The proof that a sync up target keeps the guarantees of sync, in one line:
+/// A conformance suite for sync up targets, which proves the guarantees of sync:
 ///
 /// ```swift
 /// try await SyncUpConformance(MyTarget()).check()
 /// ```
 ///
-/// Each guarantee is a case of ``cases``. They run against an ``InMemoryOrg``; a target that talks to
-/// an endpoint of its own gives the org that endpoint in `prepare`.
+/// Each guarantee is a case of ``cases``. They run against an ``InMemoryOrg``. If the target uses
+/// its own endpoint, add that endpoint to the org in `prepare`.
 public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
   private let target: Target
   /// The object whose records are sent.
   public var objectType = "Account"
-  /// A field of them that takes texts.
+  /// A field of these records that accepts texts.
   public var field = "Name"
-  /// A text that the server refuses in that field; nil if it takes every text.
+  /// A text that the server rejects in that field; nil if it accepts every text.
   public var refusedText: String? = ""
-  /// How many requests one group costs. Default: 1.
+  /// The number of requests of one group. Default: 1.
   public var requestsPerGroup = 1
-  /// How many of them come before the one that changes records. Default: 0.
+  /// The number of these requests before the one that changes records. Default: 0.
   public var requestsBeforeChange = 0
-  /// How many requests sending `count` edits costs in a merge mode; nil leaves that unproved.
+  /// The number of requests to send `count` edits in a merge mode; nil skips this test.
   public var requests: (@Sendable (_ count: Int, _ mode: SyncMergeMode) -> Int)?
   private let prepare: @Sendable (Device) async throws -> Void
 
-  /// Takes a target.
+  /// Creates the suite of a target.
   ///
   /// - Parameters:
   ///   - requests: See ``requests-swift.property``.
-  ///   - prepare: Gives the device further soups and its org further endpoints.
+  ///   - prepare: Adds soups to the device and endpoints to its org.
   public init(
     _ target: Target, requests: (@Sendable (_ count: Int, _ mode: SyncMergeMode) -> Int)? = nil,
     prepare: @escaping @Sendable (Device) async throws -> Void = { _ in }
@@ -42,7 +42,7 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
 
   /// Proves all guarantees.
   ///
-  /// - Returns: Those that this target gives no means to prove, with the reasons.
+  /// - Returns: The guarantees that cannot be tested with this target, with the reasons.
   /// - Throws: ``ConformanceFailure``, which names every guarantee that does not hold.
   @discardableResult
   public func check() async throws -> [String] { try await SyncConformanceCase.check(cases) }
@@ -135,7 +135,7 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
     try await device.complete { try await $0.reSync(named: Self.sync) }
   }
 
-  /// A device with a record made, one edited and one deleted here.
+  /// A device with a record made, one edited and one deleted locally.
   private func worked(
     _ mode: SyncMergeMode = .overwrite, fetchesDates: Bool = false
   ) async throws -> (Device, [String]) {
@@ -164,7 +164,7 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
     records.compactMap { $0[field]?.string }.sorted()
   }
 
-  /// How many requests the run of ``worked()`` takes.
+  /// The number of requests in the run of ``worked()``.
   private func steps(
     _ mode: SyncMergeMode = .overwrite, fetchesDates: Bool = false
   ) async throws -> Int {
@@ -270,7 +270,7 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
           device.org.intervene { number, _ in number == step ? way : .none }
           let state = try await send(device)
           device.org.intervene(nil)
-          // What does no harm need not end the run.
+          // A harmless fault need not end the run.
           if state?.status != .done {
             try prove(state?.status == .failed, "\(place): the run did not fail")
             try prove(state?.error.isEmpty == false, "\(place): no reason is stored")
@@ -299,7 +299,7 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
       if kills { try await device.restartProcess() }
       try await complete(device)
       try await proveWorked(device, place)
-      // The group that was on its way, the questions before it, and what became of it: a question each
+      // The group that was in flight, the questions before it, and what became of it: a question each
       // for creations and edits.
       let cost = device.org.requests.count
       let most = ideal + 1 + questions + 2 + 2 * (requestsPerGroup - 1)

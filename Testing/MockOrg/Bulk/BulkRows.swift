@@ -55,32 +55,21 @@ struct BulkRows {
   /// The record that a row of a file means: an empty value says nothing, `#N/A` is null, and
   /// `Account.Key__c` names a parent.
   func record(_ header: [String], _ row: [String]) throws -> JSONSlice {
-    var writer = JSONWriter()
-    writer.beginObject()
+    var members: [ResponseJSON.Member] = []
     for (column, value) in zip(header, row) where !value.isEmpty {
       let parts = column.split(separator: ".")
       guard parts.count == 2 else {
-        writer.key(column)
-        if value == "#N/A" { writer.null() } else { writer.string(value) }
+        members.append((column, value == "#N/A" ? .null : .string(value)))
         continue
       }
       // `Contact:Who.Email` names the object of a parent that may be of several.
       let names = parts[0].split(separator: ":")
-      writer.key(String(names.last ?? ""))
-      writer.beginObject()
-      if names.count == 2 {
-        writer.key("attributes")
-        writer.beginObject()
-        writer.key("type")
-        writer.string(String(names[0]))
-        writer.endObject()
-      }
-      writer.key(String(parts[1]))
-      writer.string(value)
-      writer.endObject()
+      var parent: ResponseJSON =
+        names.count == 2 ? ["attributes": ["type": .string(String(names[0]))]] : [:]
+      parent.append([String(parts[1]): .string(value)])
+      members.append((String(names.last ?? ""), parent))
     }
-    writer.endObject()
-    return try JSONSlice(parsing: writer.bytes)
+    return try ResponseJSON.object(members).slice
   }
 
   /// Does the job's work on one record.
@@ -136,20 +125,7 @@ struct BulkRows {
       throw ServerError("MISSING_ARGUMENT", "\(field.name) not specified", fields: [field.name])
     }
     let value = try FieldRules(object: object, body: []).stored(key.value, in: field)
-    let found = try writer.ids(where: field, is: value)
-    switch found.count {
-    case 0:
-      if field.type == .id { throw ServerError.invalidCrossReference() }
-      return RecordResult(
-        id: try writer.create(rest, externalID: (field, value)), created: true)
-    case 1:
-      try writer.update(id: found[0], rest)
-      return RecordResult(id: found[0], created: false)
-    default:
-      throw ServerError(
-        "DUPLICATE_EXTERNAL_ID",
-        "\(field.name): more than one record found for external id field: \(found)", fields: [])
-    }
+    return try writer.upsert(rest, by: field, value)
   }
 }
 

@@ -89,6 +89,15 @@ enum ClassicValue: Sendable {
   /// A version of the API, `66.0`.
   case version(Int)
 
+  var json: ResponseJSON {
+    switch self {
+    case .text(let text): .string(text)
+    case .optional(let text): .string(orNull: text)
+    case .number(let number): .integer(number)
+    case .version(let number): .double(Double(number))
+    }
+  }
+
   /// The value in XML; nil where nothing is written.
   var text: String? {
     switch self {

@@ -59,63 +59,20 @@ extension MockOrg {
   public func clearAnalyticsLines() { analytics.clear() }
 }
 
-extension RESTService {
-  /// The most lines of one request.
-  private static let maxAnalyticsLines = 1_000
-
-  /// Accepts log lines: all of a request or none.
-  func acceptAnalytics(_ request: OrgRequest) throws -> OrgResponse {
-    try request.allow("POST")
-    let body = try request.object()
-    guard let list = body["logLines"], list.kind == .array else {
-      throw ServerError("MISSING_ARGUMENT", "The property logLines is missing or no array.")
-    }
-    guard list.count <= Self.maxAnalyticsLines else {
-      throw ServerError(
-        "INVALID_INPUT", "A request has at most \(Self.maxAnalyticsLines) log lines.")
-    }
-    let lines = try list.elements.enumerated().map { index, line in
-      guard let code = line["code"]?.string, let schema = line["data"]?["schemaType"]?.string,
-        let payload = line["data"]?["payload"]?.string,
-        let json = try? JSONSlice(parsing: payload).value.object
-      else {
-        throw ServerError(
-          "INVALID_INPUT",
-          "Log line \(index) needs a code and data with a schemaType and a payload that is a JSON object as text."
-        )
-      }
-      return (code: code, schemaType: schema, payload: json)
-    }
-    org.analytics.add(lines, by: transaction.userID, at: org.options.clock.now)
-    return .empty()
-  }
-}
-
-extension ControlService {
+extension ControlCall {
   /// The lines after a number, at most 500 of them, the newest.
-  func analytics(_ request: OrgRequest) -> OrgResponse {
+  func analytics() -> OrgResponse {
     let after = Int(request[query: "after"] ?? "") ?? 0
-    return .json { writer in
-      writer.beginObject()
-      writer.key("lines")
-      writer.beginArray()
-      for line in org.analyticsLines.filter({ $0.number > after }).suffix(500) {
-        writer.beginObject()
-        writer.key("number")
-        writer.integer(line.number)
-        for (key, value) in [
-          ("date", DateText.dateTime(line.date)), ("userId", line.userID), ("code", line.code),
-          ("schemaType", line.schemaType),
-        ] {
-          writer.key(key)
-          writer.string(value)
-        }
-        writer.key("payload")
-        writer.string(JSONValue.object(line.payload).text)
-        writer.endObject()
+    let lines = org.analyticsLines.filter { $0.number > after }.suffix(500)
+    return .json([
+      "lines": .array(lines) { line in
+        [
+          "number": .integer(line.number), "date": .string(DateText.dateTime(line.date)),
+          "userId": .string(line.userID), "code": .string(line.code),
+          "schemaType": .string(line.schemaType),
+          "payload": .string(JSONValue.object(line.payload).text),
+        ]
       }
-      writer.endArray()
-      writer.endObject()
-    }
+    ])
   }
 }

@@ -67,63 +67,37 @@ extension RecordWriter {
   }
 
   private func duplicates(_ ids: [String], _ rule: MockOrgDuplicateRule) throws -> ServerError {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("allowSave")
-    writer.bool(rule.action == .alert)
-    for (key, value) in [
-      ("duplicateRule", rule.name), ("duplicateRuleEntityType", object.name),
-      ("errorMessage", rule.message),
-    ] {
-      writer.key(key)
-      writer.string(value)
-    }
-    writer.key("matchResults")
-    writer.beginArray()
-    writer.beginObject()
-    writer.key("entityType")
-    writer.string(object.name)
-    writer.key("errors")
-    writer.strings([])
-    writer.key("matchEngine")
-    writer.string("ExactMatchEngine")
-    writer.key("matchRecords")
-    writer.beginArray()
-    for id in ids { try writeMatch(id, to: &writer) }
-    writer.endArray()
-    writer.key("rule")
-    writer.string("\(object.name)_Match_Rule")
-    writer.key("size")
-    writer.integer(ids.count)
-    writer.key("success")
-    writer.bool(true)
-    writer.endObject()
-    writer.endArray()
-    writer.endObject()
+    let result: ResponseJSON = [
+      "allowSave": .bool(rule.action == .alert), "duplicateRule": .string(rule.name),
+      "duplicateRuleEntityType": .string(object.name), "errorMessage": .string(rule.message),
+      "matchResults": [
+        [
+          "entityType": .string(object.name), "errors": [], "matchEngine": "ExactMatchEngine",
+          "matchRecords": try .array(ids) { id in
+            [
+              "additionalInformation": [], "fieldDiffs": [], "matchConfidence": 100,
+              "record": try record(id),
+            ]
+          },
+          "rule": "\(object.name)_Match_Rule", "size": .integer(ids.count), "success": true,
+        ]
+      ],
+    ]
     var error = ServerError("DUPLICATES_DETECTED", rule.message)
-    error.duplicateResult = try JSONSlice(parsing: writer.bytes)
+    error.duplicateResult = try result.slice
     return error
   }
 
-  private func writeMatch(_ id: String, to writer: inout JSONWriter) throws {
-    writer.beginObject()
-    writer.key("additionalInformation")
-    writer.strings([])
-    writer.key("fieldDiffs")
-    writer.strings([])
-    writer.key("matchConfidence")
-    writer.integer(100)
-    writer.key("record")
+  private func record(_ id: String) throws -> ResponseJSON {
     let fields =
       transaction.duplicates.includesRecords ? nil : object.field(named: "Id").map { [$0] }
     var query = SOQLQuery(allFieldsOf: object, only: fields)
     query.condition = "\(SOQLQuery.rootAlias).\"Id\" = ?"
-    let row = try Row.fetchOne(transaction.database, sql: query.sql, arguments: [id])
-    if let row {
-      try RecordJSON(transaction: transaction).write(row, as: query.record, to: &writer)
-    } else {
-      writer.null()
+    guard let row = try Row.fetchOne(transaction.database, sql: query.sql, arguments: [id]) else {
+      return .null
     }
-    writer.endObject()
+    var writer = JSONWriter()
+    try RecordJSON(transaction: transaction).write(row, as: query.record, to: &writer)
+    return .raw(try JSONSlice(parsing: writer.bytes))
   }
 }

@@ -54,6 +54,11 @@ extension ServerError {
     ServerError("JSON_PARSER_ERROR", message)
   }
 
+  /// An `Authorization` header of no scheme that the platform knows, or without a token.
+  static func invalidHeaderType() -> ServerError {
+    ServerError(status: 401, "INVALID_AUTH_HEADER", "INVALID_HEADER_TYPE")
+  }
+
   static func invalidSession() -> ServerError {
     ServerError(status: 401, "INVALID_SESSION_ID", "Session expired or invalid")
   }

@@ -23,3 +23,31 @@ struct ServerError: Error, Sendable, Equatable {
     self.fields = fields
   }
 }
+
+extension ServerError {
+  /// The error of a request that carries one record.
+  var json: ResponseJSON {
+    var json: ResponseJSON = .object(duplicateMembers)
+    json.append(["message": .string(message), "errorCode": .string(code)])
+    if let fields { json.append(["fields": .strings(fields)]) }
+    return json
+  }
+
+  /// The error of one record among several.
+  var recordJSON: ResponseJSON {
+    var json: ResponseJSON = .object(duplicateMembers)
+    json.append([
+      "statusCode": .string(code), "message": .string(message), "fields": .strings(fields ?? []),
+    ])
+    return json
+  }
+
+  /// What a duplicate rule found.
+  ///
+  /// The platform misspells the member, and clients read it as it is sent; the right spelling is
+  /// added for clients that read that.
+  private var duplicateMembers: [ResponseJSON.Member] {
+    guard let result = duplicateResult else { return [] }
+    return ["duplicateResut", "duplicateResult"].map { ($0, .raw(result)) }
+  }
+}

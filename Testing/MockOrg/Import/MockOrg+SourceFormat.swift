@@ -42,18 +42,11 @@ extension RecordWriter {
         SELECT "Id" FROM \(object.table.name) WHERE "SobjectType" = ? AND "DeveloperName" = ?
         """, arguments: [name, type.developerName])
     guard known == nil else { return }
-    var writer = JSONWriter()
-    writer.beginObject()
-    for (key, value) in [
-      ("Name", type.label), ("DeveloperName", type.developerName), ("SobjectType", name),
-      ("Description", type.description ?? ""),
-    ] {
-      writer.key(key)
-      writer.string(value)
-    }
-    writer.key("IsActive")
-    writer.bool(type.isActive)
-    writer.endObject()
-    _ = try create(JSONSlice(parsing: writer.bytes))
+    let record: ResponseJSON = [
+      "Name": .string(type.label), "DeveloperName": .string(type.developerName),
+      "SobjectType": .string(name), "Description": .string(type.description ?? ""),
+      "IsActive": .bool(type.isActive),
+    ]
+    _ = try create(record.slice)
   }
 }

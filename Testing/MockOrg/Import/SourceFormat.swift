@@ -129,13 +129,8 @@ struct SourceObject {
   }
 
   private static func read(_ file: URL, root name: String) throws(MockOrgError) -> XMLElement {
-    let data: Data
-    do {
-      data = try Data(contentsOf: file)
-    } catch {
-      throw MockOrgError(.unreadable, "Cannot read \(file.path).", cause: error)
-    }
-    guard let root = XMLElement(parsing: Array(data)), root.name == name else {
+    let bytes = try NamedFile.read(file)
+    guard let root = XMLElement(parsing: bytes), root.name == name else {
       throw MockOrgError(.invalidSchema, "\(file.lastPathComponent) is no \(name).")
     }
     return root

@@ -41,15 +41,7 @@ struct PageService {
 
   /// The user of the session in the cookie `sid`.
   private func user(of request: OrgRequest) -> LoginUser? {
-    let cookies = (request.headers["cookie"] ?? "").split(separator: ";")
-    for cookie in cookies {
-      let parts = cookie.split(separator: "=", maxSplits: 1).map { String($0).trimmingBlanks() }
-      guard parts.count == 2, parts[0] == "sid",
-        let session = login.sessions.session(parts[1], now: login.now)
-      else { continue }
-      return login.user(session.userID)
-    }
-    return nil
+    login.browserSession(of: request).flatMap { login.user($0.userID) }
   }
 
   private static func expired(_ request: OrgRequest, _ baseURL: String) -> OrgResponse {
@@ -72,8 +64,8 @@ struct PageService {
     else { return nil }
     let builtIn = Bundle.module.url(forResource: "Resources/Pages", withExtension: nil)
     for place in [folder, builtIn].compactMap(\.self) {
-      if let data = try? Data(contentsOf: place.appending(path: "\(name).html")) {
-        return String(decoding: data, as: UTF8.self)
+      if let bytes = try? NamedFile.read(place.appending(path: "\(name).html")) {
+        return String(decoding: bytes, as: UTF8.self)
       }
     }
     return nil

@@ -42,6 +42,11 @@ struct OrgRequest: Sendable {
   /// The value of a query parameter.
   subscript(query name: String) -> String? { query.first { $0.name == name }?.value }
 
+  /// The values of a query parameter that separates them by commas; none if it is absent.
+  func list(_ name: String) -> [String] {
+    (self[query: name] ?? "").split(separator: ",").map { String($0).trimmingBlanks() }
+  }
+
   /// The body as JSON.
   ///
   /// - Throws: ``ServerError`` `JSON_PARSER_ERROR` or, for a body of another type,
@@ -97,55 +102,30 @@ struct OrgResponse: Sendable {
   /// A response without a body.
   static func empty(_ status: Int = 204) -> OrgResponse { OrgResponse(status: status) }
 
-  /// A response whose body `write` makes.
-  static func json(
-    _ status: Int = 200, _ write: (inout JSONWriter) throws -> Void
-  ) rethrows -> OrgResponse {
-    var writer = JSONWriter()
-    try write(&writer)
-    return OrgResponse(status: status, body: writer.bytes)
+  /// A response with a JSON body.
+  static func json(_ value: ResponseJSON, status: Int = 200) -> OrgResponse {
+    OrgResponse(status: status, body: value.bytes)
+  }
+
+  /// The body as a value of another response; null if there is none.
+  var json: ResponseJSON {
+    get throws(JSONError) { body.isEmpty ? .null : .raw(try JSONSlice(parsing: body)) }
   }
 
   /// The response to a request for several things at once, each with a response of its own.
   static func batch(of responses: [OrgResponse]) throws -> OrgResponse {
-    try .json { writer in
-      writer.beginObject()
-      writer.key("hasErrors")
-      writer.bool(responses.contains { $0.status >= 400 })
-      writer.key("results")
-      writer.beginArray()
-      for result in responses {
-        writer.beginObject()
-        writer.key("result")
-        writer.raw(try JSONSlice(parsing: result.body))
-        writer.key("statusCode")
-        writer.integer(result.status)
-        writer.endObject()
-      }
-      writer.endArray()
-      writer.endObject()
-    }
+    .json([
+      "hasErrors": .bool(responses.contains { $0.status >= 400 }),
+      "results": try .array(responses) {
+        ["result": try $0.json, "statusCode": .integer($0.status)]
+      },
+    ])
   }
 
   /// The response to a request that fails with `error`.
   init(_ error: ServerError) {
-    var writer = JSONWriter()
-    writer.beginArray()
-    writer.beginObject()
-    writer.duplicateResult(of: error)
-    writer.key("message")
-    writer.string(error.message)
-    writer.key("errorCode")
-    writer.string(error.code)
-    if let fields = error.fields {
-      writer.key("fields")
-      writer.strings(fields)
-    }
-    writer.endObject()
-    writer.endArray()
-    self.init(
-      status: error.status, headers: error.allowedMethods.map { [("Allow", $0)] } ?? [],
-      body: writer.bytes)
+    self = .json([error.json], status: error.status)
+    if let methods = error.allowedMethods { headers.append(("Allow", methods)) }
   }
 
   init(
@@ -156,31 +136,5 @@ struct OrgResponse: Sendable {
     self.headers = headers
     self.body = body
     self.contentType = contentType
-  }
-}
-
-extension JSONWriter {
-  /// Writes what a duplicate rule found, if the error tells of one.
-  ///
-  /// The platform misspells the member, and clients read it as it is sent; the right spelling is
-  /// added for clients that read that.
-  mutating func duplicateResult(of error: ServerError) {
-    guard let result = error.duplicateResult else { return }
-    for name in ["duplicateResut", "duplicateResult"] {
-      key(name)
-      raw(result)
-    }
-  }
-
-  /// Writes an array of strings.
-  mutating func strings(_ values: [String]) {
-    beginArray()
-    for value in values { string(value) }
-    endArray()
-  }
-
-  /// Writes a string or null.
-  mutating func string(orNull value: String?) {
-    if let value { string(value) } else { null() }
   }
 }

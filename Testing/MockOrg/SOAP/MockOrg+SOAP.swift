@@ -27,7 +27,7 @@ extension MockOrg {
         "UNKNOWN_EXCEPTION",
         "No operation available for request \(call.name), please check the WSDL.", form: call.form)
     }
-    guard let version = RESTService.version("v\(call.version)") else {
+    guard let version = RESTVersions.number("v\(call.version)") else {
       return SOAPCall.fault(
         "UNSUPPORTED_API_VERSION", "UNSUPPORTED_API_VERSION: Invalid Api version specified on URL",
         form: call.form)

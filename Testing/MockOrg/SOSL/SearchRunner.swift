@@ -34,7 +34,10 @@ struct SearchRunner {
     let json = RecordJSON(transaction: transaction)
     for result in results { try write(result, json, to: &writer) }
     writer.endArray()
-    if statement.showsLabels { writeLabels(of: returning, to: &writer) }
+    if statement.showsLabels {
+      writer.key("metadata")
+      writer.write(labels(of: returning))
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -147,34 +150,18 @@ struct SearchRunner {
     while let row = try rows.next() { try json.write(row, as: result.query.record, to: &writer) }
   }
 
-  private func writeLabels(of returning: [SOQLStatement], to writer: inout JSONWriter) {
-    writer.key("metadata")
-    writer.beginObject()
-    writer.key("entityMetadata")
-    writer.beginArray()
-    for part in returning {
-      guard let object = transaction.schema.object(named: part.object.text) else { continue }
-      writer.beginObject()
-      writer.key("entityName")
-      writer.string(object.name)
-      writer.key("fieldMetadata")
-      writer.beginArray()
-      for item in part.select {
+  private func labels(of returning: [SOQLStatement]) -> ResponseJSON {
+    let objects = returning.compactMap { part -> ResponseJSON? in
+      guard let object = transaction.schema.object(named: part.object.text) else { return nil }
+      let fields = part.select.compactMap { item -> ResponseJSON? in
         guard case .operand(.field(let path), _) = item, path.names.count == 1,
           let field = object.field(named: path.names[0])
-        else { continue }
-        writer.beginObject()
-        writer.key("name")
-        writer.string(field.name)
-        writer.key("label")
-        writer.string(field.label)
-        writer.endObject()
+        else { return nil }
+        return ["name": .string(field.name), "label": .string(field.label)]
       }
-      writer.endArray()
-      writer.endObject()
+      return ["entityName": .string(object.name), "fieldMetadata": .array(fields)]
     }
-    writer.endArray()
-    writer.endObject()
+    return ["entityMetadata": .array(objects)]
   }
 }
 

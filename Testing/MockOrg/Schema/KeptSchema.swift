@@ -18,10 +18,9 @@ enum KeptSchema {
   }
 
   static func write(_ object: ObjectSchema, _ database: Database) throws {
-    var writer = JSONWriter()
-    DescribeJSON(versionPath: "", isKept: true).write(object, to: &writer)
+    let description = DescribeJSON(versionPath: "", isKept: true).object(object).bytes
     try database.execute(
       sql: "INSERT OR REPLACE INTO \(table) VALUES (?, ?)",
-      arguments: [object.name, String(decoding: writer.bytes, as: UTF8.self)])
+      arguments: [object.name, String(decoding: description, as: UTF8.self)])
   }
 }

@@ -39,15 +39,30 @@ enum DescribeFolder {
   }
 }
 
+/// A file that the options name, or that a folder of theirs has.
+enum NamedFile {
+  /// More than any JSON document may have: 256 MiB.
+  static let maxBytes = 256 << 20
+
+  /// The content of a regular file.
+  ///
+  /// - Throws: ``MockOrgError`` `unreadable` if there is none, if it has more than 256 MiB, or if it is a pipe or a device,
+  ///   which may have no end.
+  static func read(_ file: URL) throws(MockOrgError) -> [UInt8] {
+    do throws(FileFailure) {
+      if let bytes = try DurableFile(file).read(maxBytes: maxBytes) { return bytes }
+    } catch {
+      throw MockOrgError(
+        .unreadable, "\(error). Name a regular file of at most \(maxBytes) bytes.", cause: error)
+    }
+    throw MockOrgError(.unreadable, "Cannot read \(file.path): the file does not exist.")
+  }
+}
+
 /// A file of JSON text.
 enum JSONFile {
   static func read(_ file: URL) throws(MockOrgError) -> JSONSlice {
-    let data: Data
-    do {
-      data = try Data(contentsOf: file)
-    } catch {
-      throw MockOrgError(.unreadable, "Cannot read \(file.path).", cause: error)
-    }
+    let data = try NamedFile.read(file)
     // A byte order mark is no part of JSON, and an editor does not show it.
     if [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]].contains(where: { data.starts(with: $0) }) {
       throw MockOrgError(
@@ -55,7 +70,7 @@ enum JSONFile {
         "\(file.lastPathComponent) begins with a byte order mark. Save it as UTF-8 without one.")
     }
     do {
-      return try JSONSlice(parsing: Array(data))
+      return try JSONSlice(parsing: data)
     } catch {
       throw MockOrgError(
         .invalidData, "\(file.lastPathComponent) is not valid JSON: \(error.message)", cause: error)

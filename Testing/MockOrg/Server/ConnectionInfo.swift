@@ -25,19 +25,14 @@ public struct ConnectionInfo: Sendable, Hashable, Codable {
 
   /// The members in one line of JSON, in the order in which they stand here.
   public var json: String {
-    var writer = JSONWriter()
-    writer.beginObject()
-    for (key, value) in [
-      ("url", url), ("instanceUrl", instanceUrl), ("apiVersion", apiVersion),
-      ("accessToken", accessToken), ("refreshToken", refreshToken), ("username", username),
-      ("password", password), ("clientId", clientId), ("clientSecret", clientSecret),
-      ("redirectUri", redirectUri), ("userId", userId), ("organizationId", organizationId),
-      ("pageUrl", pageUrl),
-    ] {
-      writer.key(key)
-      writer.string(value)
-    }
-    writer.endObject()
-    return String(decoding: writer.bytes, as: UTF8.self)
+    let json: ResponseJSON = [
+      "url": .string(url), "instanceUrl": .string(instanceUrl), "apiVersion": .string(apiVersion),
+      "accessToken": .string(accessToken), "refreshToken": .string(refreshToken),
+      "username": .string(username), "password": .string(password), "clientId": .string(clientId),
+      "clientSecret": .string(clientSecret), "redirectUri": .string(redirectUri),
+      "userId": .string(userId), "organizationId": .string(organizationId),
+      "pageUrl": .string(pageUrl),
+    ]
+    return String(decoding: json.bytes, as: UTF8.self)
   }
 }

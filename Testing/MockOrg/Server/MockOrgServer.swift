@@ -122,7 +122,7 @@ extension MockOrg {
       userID: user.id, clientID: options.clientId, refreshToken: refresh, now: options.clock.now)
     return ConnectionInfo(
       url: address, instanceUrl: options.instanceAddress ?? address,
-      apiVersion: "\(RESTService.versions.upperBound).0",
+      apiVersion: "\(RESTVersions.known.upperBound).0",
       accessToken: access, refreshToken: refresh, username: user.username, password: user.password,
       clientId: options.clientId, clientSecret: options.clientSecret,
       redirectUri: options.redirectURI, userId: user.id, organizationId: organizationID,

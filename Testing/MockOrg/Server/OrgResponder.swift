@@ -1,6 +1,7 @@
 import FieldforceGzip
 import HTTPTypes
 import Hummingbird
+import LocalServer
 import NIOCore
 import SalesforceSDKCommon
 
@@ -33,7 +34,12 @@ struct OrgResponder: HTTPResponder {
     var headers: [String: String] = [:]
     headers.reserveCapacity(request.headers.count)
     for field in request.headers { headers[field.name.canonicalName] = field.value }
-    let authority = request.head.authority ?? headers["host"]
+    let authority = request.head.authority
+    guard request.head.namesOneHost || !request.head.namesHost else {
+      let error = ServerError(
+        status: 400, "BAD_REQUEST", "The request has an empty Host header, or several. Send one.")
+      return httpResponse(OrgResponse(error), method: request.method.rawValue, exchange)
+    }
     let origin = RequestOrigin(options: org.options)
     if let refusal = origin.refusal(authority: authority, origin: headers["origin"]) {
       return httpResponse(OrgResponse(refusal), method: request.method.rawValue, exchange)
@@ -153,11 +159,7 @@ struct OrgResponder: HTTPResponder {
       request.method == "DELETE"
       ? (request[query: "ids"] ?? "").split(separator: ",").count
       : (try? request.json())?["records"]?.count ?? 0
-    return .json { writer in
-      writer.beginArray()
-      for _ in 0..<count { RecordResult(error: error).write(to: &writer) }
-      writer.endArray()
-    }
+    return .json(.array(0..<count) { _ in RecordResult(error: error).json })
   }
 
   /// Closes the connection; what is returned goes nowhere.

@@ -17,19 +17,10 @@ extension LoginService {
         userCode: userCode, clientID: clientID, scope: form["scope"] ?? Self.usualScope,
         expires: now.addingTimeInterval(Self.lifetime)), deviceCode: code)
     return Self.noStore(
-      .json { writer in
-        writer.beginObject()
-        for (key, value) in [
-          ("device_code", code), ("user_code", userCode),
-          ("verification_uri", "\(baseURL)/setup/connect"),
-        ] {
-          writer.key(key)
-          writer.string(value)
-        }
-        writer.key("interval")
-        writer.integer(Self.interval)
-        writer.endObject()
-      })
+      .json([
+        "device_code": .string(code), "user_code": .string(userCode),
+        "verification_uri": "\(baseURL)/setup/connect", "interval": .integer(Self.interval),
+      ]))
   }
 
   func deviceGrant(_ form: Form, _ clientID: String?) -> OrgResponse {

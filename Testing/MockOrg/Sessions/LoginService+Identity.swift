@@ -9,39 +9,26 @@ extension LoginService {
     guard let session = sessions.session(token, now: now), let user = user(session.userID) else {
       return plain("Bad_OAuth_Token")
     }
-    return .json { writer in
-      writer.beginObject()
-      members(
-        [
-          ("sub", identityURL(of: user.id)), ("user_id", user.id),
-          ("organization_id", organizationID), ("preferred_username", user.username),
-          ("nickname", user.firstName), ("name", "\(user.firstName) \(user.lastName)"),
-          ("email", user.email), ("given_name", user.firstName), ("family_name", user.lastName),
-          ("zoneinfo", "GMT"), ("user_type", "STANDARD"), ("language", "en_US"),
-          ("locale", "en_US"), ("updated_at", DateText.dateTime(now)),
-          ("profile", "\(baseURL)/\(user.id)"), ("picture", "\(baseURL)/profilephoto/005/F"),
-        ], to: &writer)
-      for flag in ["email_verified", "active", "is_app_installed"] {
-        writer.key(flag)
-        writer.bool(true)
-      }
-      writer.key("address")
-      writer.beginObject()
-      writer.endObject()
-      writer.key("is_salesforce_integration_user")
-      writer.bool(false)
-      writer.key("utcOffset")
-      writer.integer(0)
-      writer.key("photos")
-      photos(to: &writer)
-      writer.key("urls")
-      urls(of: user, to: &writer)
-      writer.endObject()
-    }
+    return .json([
+      "sub": .string(identityURL(of: user.id)), "user_id": .string(user.id),
+      "organization_id": .string(organizationID), "preferred_username": .string(user.username),
+      "nickname": .string(user.firstName), "name": "\(user.firstName) \(user.lastName)",
+      "email": .string(user.email), "given_name": .string(user.firstName),
+      "family_name": .string(user.lastName), "zoneinfo": "GMT", "user_type": "STANDARD",
+      "language": "en_US", "locale": "en_US", "updated_at": .string(DateText.dateTime(now)),
+      "profile": "\(baseURL)/\(user.id)", "picture": "\(baseURL)/profilephoto/005/F",
+      "email_verified": true, "active": true, "is_app_installed": true, "address": [:],
+      "is_salesforce_integration_user": false, "utcOffset": 0, "photos": photos,
+      "urls": urls(of: user),
+    ])
   }
 
-  /// `/id/ORG/USER`.
+  /// `/id/ORG/USER`, in the form that the request names.
   func identity(_ request: OrgRequest) -> OrgResponse {
+    OAuthForm.identity(identityInJSON(request), for: request)
+  }
+
+  private func identityInJSON(_ request: OrgRequest) -> OrgResponse {
     guard
       let token = Self.bearerToken(of: request) ?? Form(request)["access_token"]
         ?? Form(request)["oauth_token"]
@@ -51,87 +38,56 @@ extension LoginService {
     }
     guard RecordID.normalized(request.path[1]) == organizationID else { return plain("Wrong_Org") }
     guard RecordID.normalized(request.path[2]) == user.id else { return plain("Bad_Id") }
-    return .json { writer in
-      writer.beginObject()
-      let name = "\(user.firstName) \(user.lastName)"
-      members(
-        [
-          ("id", identityURL(of: user.id)), ("user_id", user.id),
-          ("organization_id", organizationID), ("username", user.username),
-          ("nick_name", user.firstName), ("display_name", name), ("email", user.email),
-          ("first_name", user.firstName), ("last_name", user.lastName), ("timezone", "GMT"),
-          ("user_type", "STANDARD"), ("language", "en_US"), ("locale", "en_US"),
-          ("last_modified_date", DateText.dateTime(now)),
-        ], to: &writer)
-      for flag in ["asserted_user", "email_verified", "active"] {
-        writer.key(flag)
-        writer.bool(true)
-      }
-      writer.key("is_app_installed")
-      writer.bool(true)
-      for nothing in ["mobile_phone", "addr_street", "addr_city", "addr_state", "addr_country"] {
-        writer.key(nothing)
-        writer.null()
-      }
-      if let policy = options.mobilePolicy {
-        writer.key("mobile_policy")
-        writer.beginObject()
-        members(
-          [
-            ("screen_lock", "\(policy.screenLockMinutes)"), ("pin_length", "\(policy.pinLength)"),
-          ], to: &writer)
-        writer.endObject()
-      }
-      writer.key("utcOffset")
-      writer.integer(0)
-      writer.key("photos")
-      photos(to: &writer)
-      writer.key("status")
-      writer.beginObject()
-      for key in ["created_date", "body"] {
-        writer.key(key)
-        writer.null()
-      }
-      writer.endObject()
-      writer.key("urls")
-      urls(of: user, to: &writer)
-      writer.endObject()
+    var json: ResponseJSON = [
+      "id": .string(identityURL(of: user.id)), "user_id": .string(user.id),
+      "organization_id": .string(organizationID), "username": .string(user.username),
+      "nick_name": .string(user.firstName), "display_name": "\(user.firstName) \(user.lastName)",
+      "email": .string(user.email), "first_name": .string(user.firstName),
+      "last_name": .string(user.lastName), "timezone": "GMT", "user_type": "STANDARD",
+      "language": "en_US", "locale": "en_US",
+      "last_modified_date": .string(DateText.dateTime(now)), "asserted_user": true,
+      "email_verified": true, "active": true, "is_app_installed": true, "mobile_phone": nil,
+      "addr_street": nil, "addr_city": nil, "addr_state": nil, "addr_country": nil,
+    ]
+    if let policy = options.mobilePolicy {
+      json.append([
+        "mobile_policy": [
+          "screen_lock": "\(policy.screenLockMinutes)", "pin_length": "\(policy.pinLength)",
+        ]
+      ])
     }
+    json.append([
+      "utcOffset": 0, "photos": photos, "status": ["created_date": nil, "body": nil],
+      "urls": urls(of: user),
+    ])
+    return .json(json)
   }
 
   private func plain(_ text: String) -> OrgResponse {
     OrgResponse(status: 403, body: Array(text.utf8), contentType: "text/plain; charset=utf-8")
   }
 
-  private func members(_ members: [(String, String)], to writer: inout JSONWriter) {
-    for (key, value) in members {
-      writer.key(key)
-      writer.string(value)
-    }
-  }
-
-  private func photos(to writer: inout JSONWriter) {
-    writer.beginObject()
-    members(
-      [
-        ("picture", "\(baseURL)/profilephoto/005/F"),
-        ("thumbnail", "\(baseURL)/profilephoto/005/T"),
-      ], to: &writer)
-    writer.endObject()
+  private var photos: ResponseJSON {
+    [
+      "picture": "\(baseURL)/profilephoto/005/F", "thumbnail": "\(baseURL)/profilephoto/005/T",
+    ]
   }
 
   /// The URLs keep `{version}` for the client to fill in.
-  private func urls(of user: LoginUser, to writer: inout JSONWriter) {
+  private func urls(of user: LoginUser) -> ResponseJSON {
     let data = "\(baseURL)/services/data/v{version}/"
-    writer.beginObject()
-    members(
-      [
-        ("enterprise", "\(baseURL)/services/Soap/c/{version}/\(organizationID)"),
-        ("partner", "\(baseURL)/services/Soap/u/{version}/\(organizationID)"),
-        ("rest", data), ("sobjects", "\(data)sobjects/"), ("search", "\(data)search/"),
-        ("query", "\(data)query/"), ("recent", "\(data)recent/"),
-        ("profile", "\(baseURL)/\(user.id)"), ("custom_domain", baseURL),
-      ], to: &writer)
-    writer.endObject()
+    return [
+      "enterprise": "\(baseURL)/services/Soap/c/{version}/\(organizationID)",
+      "metadata": "\(baseURL)/services/Soap/m/{version}/\(organizationID)",
+      "partner": "\(baseURL)/services/Soap/u/{version}/\(organizationID)",
+      "rest": .string(data), "sobjects": "\(data)sobjects/", "search": "\(data)search/",
+      "query": "\(data)query/", "recent": "\(data)recent/",
+      "tooling_soap": "\(baseURL)/services/Soap/T/{version}/\(organizationID)",
+      "tooling_rest": "\(data)tooling/", "profile": "\(baseURL)/\(user.id)",
+      "feeds": "\(data)chatter/feeds", "groups": "\(data)chatter/groups",
+      "users": "\(data)chatter/users", "feed_items": "\(data)chatter/feed-items",
+      "feed_elements": "\(data)chatter/feed-elements",
+      "custom_domain": .string(baseURL),
+    ]
   }
 }

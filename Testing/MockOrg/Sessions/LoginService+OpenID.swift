@@ -37,28 +37,16 @@ final class SigningKeys: Sendable {
 extension LoginService {
   /// A signed token that says who the user is, or nil if no key can be made.
   func idToken(of user: LoginUser, _ request: TokenRequest) -> String? {
-    var writer = JSONWriter()
-    writer.beginObject()
-    for (key, value) in [
-      ("iss", baseURL), ("sub", identityURL(of: user.id)), ("aud", request.clientID),
-      ("preferred_username", user.username), ("name", "\(user.firstName) \(user.lastName)"),
-      ("email", user.email),
-    ] {
-      writer.key(key)
-      writer.string(value)
-    }
-    if let nonce = request.nonce {
-      writer.key("nonce")
-      writer.string(nonce)
-    }
+    var claims: ResponseJSON = [
+      "iss": .string(baseURL), "sub": .string(identityURL(of: user.id)),
+      "aud": .string(request.clientID), "preferred_username": .string(user.username),
+      "name": "\(user.firstName) \(user.lastName)", "email": .string(user.email),
+    ]
+    if let nonce = request.nonce { claims.append(["nonce": .string(nonce)]) }
     let seconds = Int(now.timeIntervalSince1970)
-    for (key, value) in [("iat", seconds), ("exp", seconds + 120)] {
-      writer.key(key)
-      writer.integer(value)
-    }
-    writer.endObject()
+    claims.append(["iat": .integer(seconds), "exp": .integer(seconds + 120)])
     let header = #"{"alg":"RS256","kid":"\#(SigningKeys.name)","typ":"JWT"}"#
-    let text = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(writer.bytes)
+    let text = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(claims.bytes)
     guard let signature = try? keys.signature(of: text) else { return nil }
     return text + "." + Base64URL.encode(signature)
   }
@@ -69,101 +57,56 @@ extension LoginService {
       return OrgResponse(
         ServerError(status: 500, "UNKNOWN_EXCEPTION", "The org cannot make a key."))
     }
-    return .json { writer in
-      writer.beginObject()
-      writer.key("keys")
-      writer.beginArray()
-      writer.beginObject()
-      for (key, value) in [
-        ("kty", "RSA"), ("alg", "RS256"), ("use", "sig"), ("kid", SigningKeys.name),
-        ("n", Base64URL.encode(modulus)), ("e", Base64URL.encode(exponent)),
-      ] {
-        writer.key(key)
-        writer.string(value)
-      }
-      writer.endObject()
-      writer.endArray()
-      writer.endObject()
-    }
+    let key: ResponseJSON = [
+      "kty": "RSA", "alg": "RS256", "use": "sig", "kid": .string(SigningKeys.name),
+      "n": .string(Base64URL.encode(modulus)), "e": .string(Base64URL.encode(exponent)),
+    ]
+    return .json(["keys": [key]])
   }
 
   /// `/.well-known/auth-configuration`: what an org's own domain tells mobile apps about logging in.
   func authConfiguration() -> OrgResponse {
-    .json { writer in
-      writer.beginObject()
-      writer.key("OrganizationId")
-      writer.string(organizationID)
-      writer.key("LoginPage")
-      writer.beginObject()
-      writer.key("LoginPageUrl")
-      writer.null()
-      writer.endObject()
-      for name in ["SamlProviders", "AuthProviders"] {
-        writer.key(name)
-        writer.beginArray()
-        writer.endArray()
-      }
-      writer.key("MobileSDK")
-      writer.beginObject()
-      for name in [
-        "UseiOSNativeBrowserForAuthentication", "UseAndroidNativeBrowserForAuthentication",
-        "shareBrowserSessionIOS", "shareBrowserSessionAndroid",
-      ] {
-        writer.key(name)
-        writer.bool(false)
-      }
-      writer.endObject()
-      writer.endObject()
-    }
+    .json([
+      "OrganizationId": .string(organizationID), "LoginPage": ["LoginPageUrl": nil],
+      "SamlProviders": [], "AuthProviders": [],
+      "MobileSDK": [
+        "UseiOSNativeBrowserForAuthentication": false,
+        "UseAndroidNativeBrowserForAuthentication": false, "shareBrowserSessionIOS": false,
+        "shareBrowserSessionAndroid": false,
+      ],
+    ])
   }
 
   /// `/.well-known/openid-configuration`.
   func openIDConfiguration() -> OrgResponse {
-    .json { writer in
-      writer.beginObject()
-      writer.key("issuer")
-      writer.string(baseURL)
-      for (key, path) in [
-        ("authorization_endpoint", "services/oauth2/authorize"),
-        ("token_endpoint", "services/oauth2/token"),
-        ("revocation_endpoint", "services/oauth2/revoke"),
-        ("introspection_endpoint", "services/oauth2/introspect"),
-        ("userinfo_endpoint", "services/oauth2/userinfo"), ("jwks_uri", "id/keys"),
-        ("end_session_endpoint", "services/auth/rp/oidc/logout"),
-        ("device_authorization_endpoint", "services/oauth2/token"),
-      ] {
-        writer.key(key)
-        writer.string("\(baseURL)/\(path)")
-      }
-      for (key, values) in [
-        (
-          "scopes_supported",
-          ["api", "full", "id", "offline_access", "openid", "refresh_token", "web"]
-        ),
-        ("response_types_supported", ["code", "token", "token id_token"]),
-        ("subject_types_supported", ["public"]),
-        ("id_token_signing_alg_values_supported", ["RS256"]),
-        ("display_values_supported", ["page", "popup", "touch"]),
-        (
-          "token_endpoint_auth_methods_supported",
-          ["client_secret_post", "client_secret_basic", "private_key_jwt"]
-        ),
-        ("code_challenge_methods_supported", ["S256"]),
-        (
-          "claims_supported",
-          [
-            "active", "email", "email_verified", "family_name", "given_name", "is_app_installed",
-            "language", "locale", "name", "nickname", "organization_id", "photos", "picture",
-            "preferred_username", "profile", "sub", "updated_at", "urls", "user_id", "user_type",
-            "utcOffset", "zoneinfo",
-          ]
-        ),
-      ] {
-        writer.key(key)
-        writer.strings(values)
-      }
-      writer.endObject()
-    }
+    .json([
+      "issuer": .string(baseURL),
+      "authorization_endpoint": "\(baseURL)/services/oauth2/authorize",
+      "token_endpoint": "\(baseURL)/services/oauth2/token",
+      "revocation_endpoint": "\(baseURL)/services/oauth2/revoke",
+      "introspection_endpoint": "\(baseURL)/services/oauth2/introspect",
+      "userinfo_endpoint": "\(baseURL)/services/oauth2/userinfo",
+      "jwks_uri": "\(baseURL)/id/keys",
+      "end_session_endpoint": "\(baseURL)/services/auth/rp/oidc/logout",
+      "device_authorization_endpoint": "\(baseURL)/services/oauth2/token",
+      "scopes_supported": [
+        "api", "full", "id", "offline_access", "openid", "refresh_token", "web",
+      ],
+      "response_types_supported": ["code", "token", "token id_token"],
+      "subject_types_supported": ["public"],
+      "id_token_signing_alg_values_supported": ["RS256"],
+      "display_values_supported": ["page", "popup", "touch"],
+      "token_endpoint_auth_methods_supported": [
+        "client_secret_post", "client_secret_basic", "private_key_jwt",
+      ],
+      "code_challenge_methods_supported": ["S256"],
+      "claims_supported": [
+        "active", "email", "email_verified", "family_name", "given_name", "is_app_installed",
+        "language", "locale", "name", "nickname", "organization_id", "photos", "picture",
+        "preferred_username", "profile", "sub", "updated_at", "urls", "user_id", "user_type",
+        "utcOffset", "zoneinfo",
+      ],
+    ])
   }
 
   // MARK: JWT bearer

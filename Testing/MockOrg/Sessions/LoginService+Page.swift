@@ -42,8 +42,15 @@ extension LoginService {
         ],
         state: form["state"])
     }
-    guard request.method == "POST" else { return loginPage(form, problem: nil) }
-    guard let user = user(named: form["username"] ?? "", password: form["password"] ?? "") else {
+    guard request.method == "POST" else {
+      guard let user = userOfBrowser(request, form) else { return loginPage(form, problem: nil) }
+      if options.asksForApproval { return page("Allow access?", LoginPage.approval(form)) }
+      return granted(user, form, clientID, redirect, isUserAgent: isUserAgent)
+    }
+    guard
+      let user = user(named: form["username"] ?? "", password: form["password"] ?? "")
+        ?? userOfBrowser(request, form)
+    else {
       return loginPage(
         form,
         problem: "Please check your username and password. If you still can't log in, contact your "
@@ -58,6 +65,34 @@ extension LoginService {
     if options.asksForApproval, form["decision"] != "allow" {
       return page("Allow access?", LoginPage.approval(form))
     }
+    return granted(user, form, clientID, redirect, isUserAgent: isUserAgent)
+  }
+
+  /// The session in the cookie `sid`, which a browser has after a one-time login.
+  func browserSession(of request: OrgRequest) -> Session? {
+    let cookies = (request.headers["cookie"] ?? "").split(separator: ";")
+    for cookie in cookies {
+      let parts = cookie.split(separator: "=", maxSplits: 1).map { String($0).trimmingBlanks() }
+      guard parts.count == 2, parts[0] == "sid" else { continue }
+      if let session = sessions.session(parts[1], now: now) { return session }
+    }
+    return nil
+  }
+
+  /// The user of a browser that has a session. A page that demands a login ignores it, and a session without the scope
+  /// `web` is none for browsers.
+  private func userOfBrowser(_ request: OrgRequest, _ form: Form) -> LoginUser? {
+    guard form["prompt"] != "login", form["username"] == nil,
+      let session = browserSession(of: request),
+      !Set(["web", "full"]).isDisjoint(with: session.scope.split(separator: " ").map(String.init))
+    else { return nil }
+    return user(session.userID)
+  }
+
+  /// The redirect of an app that the user lets in.
+  private func granted(
+    _ user: LoginUser, _ form: Form, _ clientID: String, _ redirect: String, isUserAgent: Bool
+  ) -> OrgResponse {
     let scope = form["scope"].flatMap { $0.trimmingBlanks().isEmpty ? nil : $0 } ?? Self.usualScope
     if isUserAgent { return userAgent(user, form, clientID, redirect, scope) }
     let code = sessions.makeCode(

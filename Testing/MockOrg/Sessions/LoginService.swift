@@ -37,7 +37,7 @@ struct LoginService {
     }
     switch request.path.map({ $0.lowercased() }).prefix(3) {
     case ["services", "oauth2", "authorize"]: return authorize(request)
-    case ["services", "oauth2", "token"]: return token(request)
+    case ["services", "oauth2", "token"]: return OAuthForm.tokens(token(request), for: request)
     case ["services", "oauth2", "revoke"]: return revoke(request)
     case ["services", "oauth2", "introspect"]: return introspect(request)
     case ["services", "oauth2", "userinfo"]: return userInfo(request)
@@ -235,15 +235,7 @@ struct LoginService {
 
   func tokens(of userID: String, _ request: TokenRequest) -> OrgResponse {
     let members = tokenMembers(of: userID, request)
-    return Self.noStore(
-      .json { writer in
-        writer.beginObject()
-        for (key, value) in members {
-          writer.key(key)
-          writer.string(value)
-        }
-        writer.endObject()
-      })
+    return Self.noStore(.json(.object(members.map { ($0.key, .string($0.value)) })))
   }
 
   static func noStore(_ response: OrgResponse) -> OrgResponse {
@@ -258,14 +250,8 @@ struct LoginService {
 
   func oauthError(_ code: String, _ description: String, status: Int = 400) -> OrgResponse {
     Self.noStore(
-      .json(status) { writer in
-        writer.beginObject()
-        writer.key("error")
-        writer.string(code)
-        writer.key("error_description")
-        writer.string(description)
-        writer.endObject()
-      })
+      .json(
+        ["error": .string(code), "error_description": .string(description)], status: status))
   }
 
   // MARK: Revoke and introspect
@@ -288,49 +274,36 @@ struct LoginService {
     }
     let session = sessions.session(token, now: now)
     let refresh = session == nil ? sessions.refreshToken(token) : nil
-    return .json { writer in
-      writer.beginObject()
-      writer.key("active")
-      writer.bool(session != nil || refresh != nil)
-      func members(_ userID: String, _ clientID: String, _ scope: String, _ type: String) {
-        for (key, value) in [
-          ("scope", scope), ("client_id", clientID),
-          ("username", user(userID)?.username ?? ""), ("sub", identityURL(of: userID)),
-          ("token_type", type),
-        ] {
-          writer.key(key)
-          writer.string(value)
-        }
-      }
-      if let session {
-        members(session.userID, session.clientID, session.scope, "access_token")
-        for (key, date) in [
-          ("exp", session.expires), ("iat", session.issued), ("nbf", session.issued),
-        ] {
-          writer.key(key)
-          writer.integer(Int(date.timeIntervalSince1970))
-        }
-      } else if let refresh {
-        members(refresh.userID, refresh.clientID ?? "", refresh.scope, "refresh_token")
-      }
-      writer.endObject()
+    var json: ResponseJSON = ["active": .bool(session != nil || refresh != nil)]
+    func append(_ userID: String, _ clientID: String, _ scope: String, _ type: String) {
+      json.append([
+        "scope": .string(scope), "client_id": .string(clientID),
+        "username": .string(user(userID)?.username ?? ""), "sub": .string(identityURL(of: userID)),
+        "token_type": .string(type),
+      ])
     }
+    func seconds(_ date: Date) -> ResponseJSON { .integer(Int(date.timeIntervalSince1970)) }
+    if let session {
+      append(session.userID, session.clientID, session.scope, "access_token")
+      json.append([
+        "exp": seconds(session.expires), "iat": seconds(session.issued),
+        "nbf": seconds(session.issued),
+      ])
+    } else if let refresh {
+      append(refresh.userID, refresh.clientID ?? options.clientId, refresh.scope, "refresh_token")
+    }
+    return .json(json)
   }
 
   /// A URL that opens the org in a browser without a login.
   private func singleAccess(_ request: OrgRequest) -> OrgResponse {
     guard let token = Self.bearerToken(of: request), let session = sessions.session(token, now: now)
     else { return OrgResponse(.invalidSession()) }
-    let one = sessions.open(userID: session.userID, clientID: session.clientID, now: now)
+    let one = sessions.open(
+      userID: session.userID, clientID: session.clientID, scope: session.scope, now: now)
     let target = Form(request)["redirect_uri"] ?? "/"
-    return .json { writer in
-      writer.beginObject()
-      writer.key("frontdoor_uri")
-      writer.string(
-        "\(baseURL)/secur/frontdoor.jsp?otp=\(PercentEncoding.encode(one))&startURL="
-          + PercentEncoding.encode(target))
-      writer.endObject()
-    }
+    let page = "\(baseURL)/secur/frontdoor.jsp?otp=\(PercentEncoding.encode(one))"
+    return .json(["frontdoor_uri": "\(page)&startURL=\(PercentEncoding.encode(target))"])
   }
 
   /// What a browser sees after it came in or went out: the start page, or the login.

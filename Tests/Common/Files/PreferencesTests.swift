@@ -96,16 +96,20 @@ import Testing
 
 /// CA-29: where files lie.
 @Suite struct AppFoldersTests {
-  @Test(.covers("CA-29", "CO-89", "HT-93.1"))
+  @Test(.covers("CA-29", "CO-89", "HT-93.1", "HT-93.2"))
   func `folders follow the system's rules`() {
     let folders = AppFolders(
       appId: "org.example.app",
       environment: ["HOME": "/home/jane", "XDG_CACHE_HOME": "/cache", "XDG_DATA_HOME": "relative"])
+    let named = AppFolders(
+      appId: "app", environment: ["HOME": "/home/jane", "XDG_CONFIG_HOME": "/etc/jane"])
     #if os(Linux)
       #expect(
         folders.folder(.data, "a", "b").path() == "/home/jane/.local/share/org.example.app/a/b/")
       #expect(folders.folder(.caches).path() == "/cache/org.example.app/")
       #expect(folders.folder(.state).path() == "/home/jane/.local/state/org.example.app/")
+      #expect(folders.folder(.configuration).path() == "/home/jane/.config/org.example.app/")
+      #expect(named.folder(.configuration).path() == "/etc/jane/app/")
     #else
       #expect(folders.folder(.caches).path() == "/home/jane/Library/Caches/org.example.app/")
     #endif

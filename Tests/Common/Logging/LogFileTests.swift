@@ -119,6 +119,11 @@ import Testing
     #expect(await log.readAll() == ["one", "two"])
   }
 
+  @Test(.covers("CA-15")) func `no file is written until the program names a folder`() {
+    let registry = LogRegistry(environment: "")
+    #expect(registry.logger("LogFileTests.none").file == nil)
+  }
+
   @Test(.covers("CA-15", "HT-90.1"))
   func `the records of a logger come to its file`() async throws {
     let folder = try TemporaryFolder()

@@ -23,7 +23,7 @@ struct LoggerTests {
     }
   }
 
-  @Test(.covers("CA-11"))
+  @Test(.covers("CA-11", "CA-19"))
   func `the message of a record that is not written is never made`() {
     let recorder = LogRecorder()
     let logger = recorder.logger(forComponent: "Test", level: .warn)

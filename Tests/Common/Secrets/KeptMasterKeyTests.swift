@@ -25,12 +25,14 @@ struct KeptMasterKeyTests {
   }
 
   /// A key as a new process sees it.
-  private func key(_ names: String...) -> KeptMasterKey {
+  private func key(
+    _ names: String..., patience: Duration = .milliseconds(50)
+  ) -> KeptMasterKey {
     let all = ["file", "passphrase", "keyring"]
     let names = names.isEmpty ? ["file"] : names
     return KeptMasterKey(
       in: folder.url, keepers: names.map(keeper),
-      others: all.filter { !names.contains($0) }.map(keeper), patience: .milliseconds(50))
+      others: all.filter { !names.contains($0) }.map(keeper), patience: patience)
   }
 
   private func store(_ key: KeptMasterKey) -> FileSecretStore {
@@ -199,14 +201,14 @@ struct KeptMasterKeyTests {
       for _ in 0..<3 {
         group.addTask {
           while !Task.isCancelled {
-            let secret = try store(key()).read(name)
+            let secret = try store(key(patience: .seconds(60))).read(name)
             #expect(secret == [7])
           }
         }
       }
       for _ in 0..<20 {
-        try key().move(to: "keyring")
-        try key().move(to: "file")
+        try key(patience: .seconds(60)).move(to: "keyring")
+        try key(patience: .seconds(60)).move(to: "file")
       }
       group.cancelAll()
       try await group.waitForAll()

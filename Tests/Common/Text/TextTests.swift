@@ -5,6 +5,13 @@ import TestSupport
 
 /// Dates, ids and encodings.
 struct TextTests {
+  @Test(.covers("HT-95.2")) func `a text is equal to a secret only if all of it is`() {
+    #expect("geheim".isEqual(toSecret: "geheim") && "".isEqual(toSecret: ""))
+    for text in ["", "gehei", "geheimx", "Geheim", "geheiM", "gehein", "geheim\u{0}"] {
+      #expect(!text.isEqual(toSecret: "geheim"), "\(text)")
+    }
+  }
+
   @Test(
     .covers("CA-26"),
     arguments: [

@@ -83,7 +83,7 @@ import TestSupport
     let manager = try await org.manager()
     let keeper = ClosingKeeper()
     manager.register(keeper)
-    let events = await manager.events()
+    let events = manager.events()
     org.tokenLatch.close()
     let refresh = Task { try await manager.refresh(TestOrg.identity) }
     await until { org.state.withLock { $0.refreshes } == 1 }

@@ -35,8 +35,9 @@ import Testing
     _ manager: UserAccountManager, _ refreshToken: String, makesCurrent: Bool = true
   ) async throws -> UserAccount {
     try await manager.logIn(
-      accessToken: org.state.withLock { $0.accessToken }, refreshToken: refreshToken,
-      instance: LoginServer("https://acme.my.salesforce.com"), makesCurrent: makesCurrent)
+      .tokens(
+        accessToken: org.state.withLock { $0.accessToken }, refreshToken: refreshToken,
+        instance: LoginServer("https://acme.my.salesforce.com")), makesCurrent: makesCurrent)
   }
 
   /// Nothing is left of any account, and the server received these tokens, in order.

@@ -16,7 +16,7 @@ import TestSupport
   /// Every way in which tokens of a new login reach the manager.
   enum Flow: CaseIterable, Sendable {
     case webServer, userAgent, device, assertion, clientCredentials, headless, accessToken
-    case bridge, assertionWithPage, migration
+    case bridge, assertionWithPage, migration, identityProvider
   }
 
   /// Serves both servers, and records what each receives.
@@ -40,7 +40,7 @@ import TestSupport
         let named = Array(ids.split(separator: "/").suffix(2))
         switch request.url.path() {
         case "/services/oauth2/token" where form(request)["response_type"] == "device_code":
-          return TransportResponse(
+          return RestResponse(
             json: """
               {"device_code":"d","user_code":"ABCD","verification_uri":"\(fake)/x","interval":1}
               """)
@@ -49,17 +49,17 @@ import TestSupport
           if !isFake { members.merge(self.genuineTokens.withLock { $0 }) { $1 } }
           members["access_token"] = isFake ? "fake-token" : "genuine-token"
           return LoginServerStub.tokens(members)
-        case "/services/oauth2/authorize": return TransportResponse(json: #"{"code":"c"}"#)
+        case "/services/oauth2/authorize": return RestResponse(json: #"{"code":"c"}"#)
         case "/services/oauth2/singleaccess":
-          return TransportResponse(json: #"{"frontdoor_uri":"\#(server)/frontdoor"}"#)
+          return RestResponse(json: #"{"frontdoor_uri":"\#(server)/frontdoor"}"#)
         case "/services/oauth2/userinfo", ids:
-          return TransportResponse(
+          return RestResponse(
             json: """
               {"user_id":"\(named[1])","organization_id":"\(named[0])",
               "username":"jane@example.com","preferred_username":"jane@example.com",
               "sub":"\(server)\(ids)"}
               """)
-        default: return TransportResponse(json: "{}")
+        default: return RestResponse(json: "{}")
         }
       }
     }
@@ -99,6 +99,18 @@ import TestSupport
       account.credentials.instanceURL?.absoluteString == (isAccepted ? "https://new.example" : nil))
   }
 
+  /// Another app of the device, which says where its code is to be exchanged.
+  private struct OtherApp: LoginPresenter {
+    let server: LoginServer
+    var loginType: LoginType? { .identityProvider }
+
+    func redirect(of attempt: AuthorizationSession) async throws -> LoginRedirect {
+      let uri = attempt.app.redirectURI
+      return LoginRedirect(
+        address: "\(uri)?code=x&state=\(attempt.state)", redirectURI: uri, server: server)
+    }
+  }
+
   private func bridge(_ server: String) throws -> BridgeLogin {
     let start = PercentEncoding.encode("/services/oauth2/authorize?client_id=client-1&state=s")
     let json: JSONObject = [
@@ -120,7 +132,7 @@ import TestSupport
       return "\(app.redirectURI)?code=x&state=\(attempt.state)"
     }
     switch flow {
-    case .webServer: try await manager.logIn(to: server, app: app, presenter: codes)
+    case .webServer: try await manager.logIn(.browser(to: server, app: app, presenter: codes))
     case .userAgent:
       let tokens = ScriptedLoginPresenter { attempt in
         let members = [
@@ -130,23 +142,30 @@ import TestSupport
         return "\(app.redirectURI)#" + PercentEncoding.form(members.map { (name: $0, value: $1) })
       }
       try await manager.logIn(
-        to: server, app: app, presenter: tokens, options: LoginOptions(flow: .userAgent))
-    case .device: try await manager.logIn(to: server, app: app) { _ in }
+        .browser(to: server, app: app, presenter: tokens, options: LoginOptions(flow: .userAgent)))
+    case .device: try await manager.logIn(.device(to: server, app: app) { _ in })
     case .assertion:
-      try await manager.logIn(with: .assertion(clientId: "client-1") { _ in "signed" }, to: server)
+      try await manager.logIn(
+        .grant(.assertion(clientId: "client-1") { _ in "signed" }, to: server))
     case .clientCredentials:
       try await manager.logIn(
-        with: .clientCredentials(clientId: "client-1", clientSecret: "s"), to: server)
+        .grant(.clientCredentials(clientId: "client-1", clientSecret: "s"), to: server))
     case .headless:
       try await manager.logIn(
-        username: "jane@example.com", password: "geheim12", to: server, app: app)
+        .password(username: "jane@example.com", password: "geheim12", to: server, app: app))
     case .accessToken:
-      try await manager.logIn(accessToken: "fake-token", instance: server, app: app)
-    case .bridge: try await manager.logIn(scanned: bridge(address), app: app, presenter: codes)
+      try await manager.logIn(.tokens(accessToken: "fake-token", instance: server, app: app))
+    case .bridge: try await manager.logIn(.scanned(bridge(address), app: app, presenter: codes))
     case .assertionWithPage:
       try await manager.logIn(
-        with: .assertion(clientId: "client-1") { _ in "signed" }, to: server, app: app,
-        presenter: codes)
+        .grant(
+          .assertion(clientId: "client-1") { _ in "signed" }, to: server, app: app,
+          presenter: codes))
+    case .identityProvider:
+      // The login begins at the genuine server; the other app names the one that exchanges the code.
+      try await manager.logIn(
+        .browser(
+          to: LoginServer(Self.genuine), app: app, presenter: OtherApp(server: server)))
     case .migration:
       // The genuine server, or an attacker in between, names another one.
       network.genuineTokens.withLock { $0 = ["instance_url": address] }
@@ -214,6 +233,93 @@ import TestSupport
     }
   }
 
+  @Test(
+    arguments: [
+      "/id/locks/005000000000001AAA", "/id/00D000000000001EAA/current-user",
+      "/id/current-user.json/005000000000001AAA", "/id/00D000000000001EAB/005000000000001AAA",
+      "/id/00d000000000001/005000000000001", "/id/005000000000001AAA/00D000000000001EAA",
+      "/id/00D000000000001EAA/001000000000001AAA", "/id/00D000000000001EAA/005000000000001AAA%20",
+    ])
+  func `a login whose ids are not those of a user and an org makes no account`(
+    claimed: String
+  ) async throws {
+    for flow in [Flow.webServer, .device, .assertion, .clientCredentials, .headless, .accessToken] {
+      let network = Network()
+      network.claimed.withLock { $0 = claimed }
+      let folder = try TemporaryFolder()
+      let manager = try await UserAccountManager(
+        persister: EncryptedAccountDirectory(root: folder.url, secrets: InMemorySecretStore()),
+        transport: network.transport(), clock: PatientClock())
+      let error = await #expect(throws: OAuthError.self) {
+        try await logIn(manager, flow, at: Self.fake, network)
+      }
+      #expect(error?.code == .malformedResponse, "\(flow)")
+      #expect(await manager.accounts.isEmpty)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+  }
+
+  @Test func `the folder of a new account has the usual spelling of its ids`() async throws {
+    let network = Network()
+    network.claimed.withLock { $0 = "/id/00d000000000001eaa/005000000000001aaa" }
+    let folder = try TemporaryFolder()
+    let manager = try await UserAccountManager(
+      persister: EncryptedAccountDirectory(root: folder.url, secrets: InMemorySecretStore()),
+      transport: network.transport(), clock: PatientClock())
+    try await logIn(manager, .device, at: Self.fake, network)
+    let path = "00D000000000001EAA/005000000000001AAA/UserAccount.sealed"
+    #expect(FileManager.default.fileExists(atPath: folder.file(path).path))
+  }
+
+  @Test func `an account of an earlier version keeps its ids and logs in again`() async throws {
+    let network = Network()
+    network.claimed.withLock { $0 = "/id/00D1/0051" }
+    let folder = try TemporaryFolder()
+    let persister = EncryptedAccountDirectory(root: folder.url, secrets: InMemorySecretStore())
+    let account = UserAccount(
+      identity: UserAccountIdentity(userId: "0051", organizationId: "00D1"),
+      credentials: OAuthCredentials(
+        clientId: "client-1", redirectURI: TestOrg.app.redirectURI,
+        loginServer: try LoginServer(Self.fake), accessToken: "access-1",
+        instanceURL: URL(string: Self.fake)),
+      profile: UserProfile(username: "jane@example.com"))
+    try await persister.save(account)
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport(), clock: PatientClock())
+    #expect(await manager.accounts == [account])
+    try await logIn(manager, .device, at: Self.fake, network)
+    #expect(
+      try await persister.fetch(account.identity)?.credentials.accessToken == "fake-token")
+  }
+
+  @Test(arguments: ["../../x", "UserAccount.sealed", "0DB000000000001GAB", "0DB1"])
+  func `a login that names a community by anything but an id is refused`(
+    community: String
+  ) async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport(), clock: PatientClock())
+    network.genuineTokens.withLock { $0 = ["sfdc_community_id": community] }
+    let error = await #expect(throws: OAuthError.self) {
+      try await logIn(manager, .webServer, at: Self.genuine, network)
+    }
+    #expect(error?.code == .malformedResponse)
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `a refresh whose response names no user is refused`() async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    try await persister.save(try account())
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport())
+    network.genuineTokens.withLock { $0 = ["id": "\(Self.genuine)/elsewhere"] }
+    await #expect(throws: OAuthError.self) { try await manager.refresh(TestOrg.identity) }
+    #expect(
+      try await persister.fetch(TestOrg.identity)?.credentials.accessToken == "access-1")
+  }
+
   @Test(arguments: Flow.allCases.filter { ![.migration, .bridge].contains($0) })
   func `a login moves an account to a server that the caller confirmed, and to no other`(
     flow: Flow
@@ -266,7 +372,9 @@ import TestSupport
     try await persister.save(try account())
     let manager = try await UserAccountManager(persister: persister, transport: transport)
     let path = member == "id" ? Self.ids : ""
-    network.genuineTokens.withLock { $0 = [member: Self.fake + path, "sfdc_community_id": "0DB1"] }
+    network.genuineTokens.withLock {
+      $0 = [member: Self.fake + path, "sfdc_community_id": "0DB000000000001GAA"]
+    }
     let refreshed = try await manager.refresh(TestOrg.identity)
     // The tokens are the only ones that are still good.
     #expect(refreshed.credentials.accessToken == "genuine-token")
@@ -287,7 +395,7 @@ import TestSupport
     let manager = try await UserAccountManager(
       persister: persister, transport: network.transport(), clock: PatientClock())
     network.genuineTokens.withLock {
-      $0 = ["sfdc_community_url": Self.fake, "sfdc_community_id": "0DB000000000001AAA"]
+      $0 = ["sfdc_community_url": Self.fake, "sfdc_community_id": "0DB000000000001GAA"]
     }
     let error = await #expect(throws: AccountError.self) {
       try await logIn(manager, .webServer, at: Self.genuine, network)
@@ -325,11 +433,11 @@ import TestSupport
       let stub = LoginServerStub([
         "/services/oauth2/token": { _ in LoginServerStub.tokens() },
         Self.ids: { _ in
-          TransportResponse(
+          RestResponse(
             json: #"{"username":"jane@example.com","\#(member)":"00X000000000009AAA"}"#)
         },
         "/services/oauth2/userinfo": { _ in
-          TransportResponse(
+          RestResponse(
             json: """
               {"user_id":"005000000000001AAA","organization_id":"00D000000000001EAA",
               "preferred_username":"jane@example.com",
@@ -340,12 +448,13 @@ import TestSupport
       let manager = try await stub.manager(stub.transport(), options: options)
       await #expect(throws: OAuthError.self) {
         try await manager.logIn(
-          app: TestOrg.app,
-          presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" })
+          .browser(
+            app: TestOrg.app,
+            presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" }))
       }
       await #expect(throws: OAuthError.self) {
         try await manager.logIn(
-          accessToken: "access-1", instance: try LoginServer(Self.genuine))
+          .tokens(accessToken: "access-1", instance: try LoginServer(Self.genuine)))
       }
       #expect(await manager.accounts.isEmpty)
     }

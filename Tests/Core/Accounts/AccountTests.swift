@@ -170,7 +170,7 @@ import Testing
     let here = try await manager(folder.url)
     let there = try await manager(folder.url)
     let account = try await there.logIn(
-      accessToken: "access-1", instance: try LoginServer("https://acme.my.salesforce.com"))
+      .tokens(accessToken: "access-1", instance: try LoginServer("https://acme.my.salesforce.com")))
     #expect(await here.accounts.isEmpty)
     try await here.reload()
     #expect(await here.accounts.map(\.identity) == [account.identity])
@@ -230,6 +230,16 @@ import Testing
     #expect(await manager.accounts(onInstanceHost: "OTHER.my.salesforce.com") == [there])
     #expect(await manager.accounts(withLoginDomain: "TEST.salesforce.com") == [there])
     #expect(await manager.accounts(inOrganization: "00D0").isEmpty)
+    #expect(await manager.accounts(onInstanceHost: "none").isEmpty)
+    #expect(await manager.accounts(withLoginDomain: "none").isEmpty)
+    #expect(await manager.account(for: there.identity) == there)
+    let short = UserAccountIdentity(
+      userId: String(here.userId.prefix(15)),
+      organizationId: String(here.organizationId.prefix(15)))
+    #expect(await manager.account(for: short) == here)
+    let unknown = UserAccountIdentity(
+      userId: here.userId, organizationId: there.organizationId)
+    #expect(await manager.account(for: unknown) == nil)
   }
 
   @Test(.covers("CO-81.2", "CO-83.1", "CO-8.1"))
@@ -238,7 +248,7 @@ import Testing
   {
     let first = account("005000000000001AAA"), second = account("005000000000002AAA")
     let manager = try await TestOrg().manager([first, second])
-    let events = await manager.events()
+    let events = manager.events()
     #expect(await manager.current == nil)
     try await manager.setCurrent(first.identity)
     try await manager.setCurrent(first.identity)

@@ -44,7 +44,7 @@ import TestSupport
     let before = persister.visits.withLock { $0 }
     let login = Task {
       try await manager.logIn(
-        accessToken: "access-2", refreshToken: "refresh-new", instance: .production)
+        .tokens(accessToken: "access-2", refreshToken: "refresh-new", instance: .production))
     }
     // The login is where it waits for the write, or writes at the same time.
     await until { persister.visits.withLock { $0 } > before }
@@ -134,10 +134,10 @@ import TestSupport
     let org = TestOrg()
     let manager = try await UserAccountManager(persister: persister, transport: org.transport())
     persister.refusesCurrent.withLock { $0 = true }
-    let events = await manager.events()
+    let events = manager.events()
     func logIn(_ refreshToken: String) async throws -> UserAccount {
       try await manager.logIn(
-        accessToken: "access-1", refreshToken: refreshToken, instance: .production)
+        .tokens(accessToken: "access-1", refreshToken: refreshToken, instance: .production))
     }
     await #expect(throws: AccountError.self) { try await logIn("refresh-1") }
     #expect(await manager.accounts.isEmpty)

@@ -23,7 +23,7 @@ import TestSupport
       "/shop/services/oauth2/token": tokens, "/services/oauth2/token": tokens,
     ])
     stub.set("/shop/id/00D000000000001EAA/005000000000001AAA") { _ in
-      TransportResponse(json: #"{"username":"jane@example.com"}"#)
+      RestResponse(json: #"{"username":"jane@example.com"}"#)
     }
     return stub
   }
@@ -34,12 +34,13 @@ import TestSupport
   {
     let stub = stub()
     stub.set("/shop/services/data/v66.0/limits") { request in
-      TransportResponse(status: request.headers[.authorization] == "Bearer access-1" ? 200 : 401)
+      RestResponse(status: request.headers[.authorization] == "Bearer access-1" ? 200 : 401)
     }
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
     let account = try await manager.logIn(
-      to: try LoginServer("acme.my.site.com/shop/"), app: TestOrg.app, presenter: presenter)
+      .browser(
+        to: try LoginServer("acme.my.site.com/shop/"), app: TestOrg.app, presenter: presenter))
     #expect(account.communityId == "0DB000000000001")
     #expect(account.apiURL?.absoluteString == Self.site)
     // The instance is known as well.
@@ -60,7 +61,7 @@ import TestSupport
   {
     let stub = stub(id: id)
     let manager = try await stub.manager(stub.transport())
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(account.communityId == nil)
     #expect(account.apiURL?.host() == "acme.my.salesforce.com")
     #expect(UserFolders.Scope.community(account).fileSuffix.hasSuffix("_internal"))
@@ -84,8 +85,9 @@ import TestSupport
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
     let account = try await manager.logIn(
-      to: try LoginServer("acme.my.site.com/shop"), app: TestOrg.app, presenter: presenter)
-    let events = await manager.events()
+      .browser(to: try LoginServer("acme.my.site.com/shop"), app: TestOrg.app, presenter: presenter)
+    )
+    let events = manager.events()
     try await manager.logOut(account.identity)
     #expect(
       transport.requests.last?.url.absoluteString == "\(Self.site)/services/oauth2/revoke")
@@ -103,7 +105,7 @@ import TestSupport
     let stub = stub()
     let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
     try await manager.confirmMove(of: TestOrg.identity, to: try LoginServer(Self.site))
-    let events = await manager.events()
+    let events = manager.events()
     try await manager.refresh(TestOrg.identity)
     await manager.close()
     var changes: [AccountChanges] = []
@@ -111,7 +113,7 @@ import TestSupport
     #expect(changes.first?.contains(.communityId) == true)
   }
 
-  @Test(.covers("CO-86.1", "CO-110.1"))
+  @Test(.covers("CO-86.1", "CO-110.1", "CO-112"))
   func `the last account of an org tells so when it goes`() async throws {
     let stub = LoginServerStub()
     let first = TestOrg().account(), org = first.organizationId
@@ -119,7 +121,7 @@ import TestSupport
       identity: UserAccountIdentity(userId: "005000000000002AAA", organizationId: org))
     let manager = try await stub.manager(stub.transport(), [first, second])
     try await manager.setCurrent(second.identity)
-    let events = await manager.events()
+    let events = manager.events()
     try await manager.logOut(first.identity)
     #expect(await manager.current == second)
     try await manager.logOut(second.identity)

@@ -138,15 +138,16 @@ import TestSupport
     let manager = try await UserAccountManager(
       persister: persister, transport: org.transport())
     _ = try await manager.logIn(
-      accessToken: "access-1", refreshToken: "refresh-9",
-      instance: LoginServer("https://acme.my.salesforce.com"), makesCurrent: false)
+      .tokens(
+        accessToken: "access-1", refreshToken: "refresh-9",
+        instance: LoginServer("https://acme.my.salesforce.com")), makesCurrent: false)
     #expect(try await persister.fetchAll().current == other)
     #expect(await manager.current?.identity == other)
   }
 
   @Test func `who stays the current user is no event`() async throws {
     let manager = try await org.manager()
-    let events = await manager.events()
+    let events = manager.events()
     for _ in 0..<2 { try await manager.setCurrent(TestOrg.identity) }
     for _ in 0..<2 { try await manager.setCurrent(nil) }
     await manager.close()

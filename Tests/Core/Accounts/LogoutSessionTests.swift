@@ -33,7 +33,7 @@ struct LogoutSessionTests {
     let requests = Mutex<[String]>([])
     let org = TestOrg { request in
       requests.withLock { $0.append(request.url.path()) }
-      return TransportResponse(json: "{}")
+      return RestResponse(json: "{}")
     }
     if isExpired {
       org.state.withLock {

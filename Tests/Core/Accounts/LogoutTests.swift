@@ -24,7 +24,7 @@ import TestSupport
     try await manager.setCurrent(TestOrg.identity)
     let observer = CountingObserver()
     await manager.addLogoutObserver(observer)
-    let events = await manager.events()
+    let events = manager.events()
     let client = RestClient(account: org.account(), accounts: manager, transport: transport)
     let report = try await manager.logOut(TestOrg.identity, reason: .userLogout)
     #expect(report.isRevoked == true)
@@ -114,7 +114,7 @@ import TestSupport
     let manager = try await org.manager([org.account(), org.account(identity: other)])
     let hanging = HangingObserver()
     await manager.addLogoutObserver(hanging)
-    let events = await manager.events()
+    let events = manager.events()
     let kinds = Mutex<[String]>([])
     let listening = Task {
       for await event in events {

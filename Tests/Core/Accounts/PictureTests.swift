@@ -35,7 +35,7 @@ import TestSupport
   func `a picture is fetched with the token, kept sealed, and goes with the logout`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 200, body: Self.picture) }
+    let org = TestOrg { _ in RestResponse(status: 200, body: Self.picture) }
     org.state.withLock { $0.accessToken = "access-0" }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://acme.file.force.com/profilephoto/T")
@@ -69,7 +69,7 @@ import TestSupport
     let org = TestOrg { _ in
       hasAsked.open()
       try await mayRespond.wait()
-      return TransportResponse(status: 200, body: Self.picture)
+      return RestResponse(status: 200, body: Self.picture)
     }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
@@ -92,7 +92,7 @@ import TestSupport
 
   @Test(.covers("CO-75.3", "CO-128.1"))
   func `an untrusted host never gets the token`() async throws {
-    let org = TestOrg { _ in TransportResponse(status: 200, body: Self.picture) }
+    let org = TestOrg { _ in RestResponse(status: 200, body: Self.picture) }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://pictures.example/T")
     let manager = try await org.manager([account], transport: transport)
@@ -111,7 +111,7 @@ import TestSupport
   {
     let status = Mutex(200)
     let org = TestOrg { _ in
-      TransportResponse(status: status.withLock { $0 }, body: Self.picture)
+      RestResponse(status: status.withLock { $0 }, body: Self.picture)
     }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
@@ -141,7 +141,7 @@ import TestSupport
       }
       fetched[min(number, 2) - 1].open()
       if number == 1 { throw TransportError(.malformed, "no") }
-      return TransportResponse(status: 200, body: Self.picture)
+      return RestResponse(status: 200, body: Self.picture)
     }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
@@ -171,12 +171,12 @@ import TestSupport
     let stub = LoginServerStub([
       "/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) },
       "/id/00D000000000001EAA/005000000000001AAA": { _ in
-        TransportResponse(
+        RestResponse(
           json: #"{"username":"j","photos":{"thumbnail":"https://acme.my.salesforce.com/T"}}"#)
       },
       "/T": { request in
         request.headers[.authorization] == "Bearer access-1"
-          ? TransportResponse(status: 200, body: Self.picture) : TransportResponse(status: 401)
+          ? RestResponse(status: 200, body: Self.picture) : RestResponse(status: 401)
       },
     ])
     let transport = stub.transport()
@@ -187,8 +187,9 @@ import TestSupport
     // Until the task listens, events have no reader.
     await until {
       _ = try? await accounts.logIn(
-        app: TestOrg.app,
-        presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" })
+        .browser(
+          app: TestOrg.app,
+          presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" }))
       return transport.requests.contains { $0.url.path() == "/T" }
     }
     let account = try #require(await accounts.current)

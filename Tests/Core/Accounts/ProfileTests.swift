@@ -77,7 +77,7 @@ import Testing
   func `a profile that is fetched again is kept and reported`() async throws {
     let stub = LoginServerStub()
     stub.set("/id/00D000000000001EAA/005000000000001AAA") { _ in
-      TransportResponse(
+      RestResponse(
         json: Self.answer.replacing("\"005\"", with: "\"005000000000001AAA\"")
           .replacing("\"00D\"", with: "\"00D000000000001EAA\""))
     }
@@ -85,7 +85,7 @@ import Testing
     account.credentials.identityURL = URL(
       string: "https://acme.my.salesforce.com/id/00D000000000001EAA/005000000000001AAA")
     let manager = try await stub.manager(stub.transport(), [account])
-    let events = await manager.events()
+    let events = manager.events()
     let fresh = try await manager.refreshProfile(of: account.identity)
     #expect(fresh.profile.city == "Kiel")
     // The same response again changes nothing, and no event is sent.

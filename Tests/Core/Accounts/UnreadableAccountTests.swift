@@ -206,7 +206,7 @@ import Testing
     // The unreadable bytes are still there.
     #expect(throws: SecretStoreError.self) { try secrets.read(SecretName(service: "absent")) }
     let entered = try await first.logIn(
-      accessToken: "access-2", refreshToken: "refresh-9", instance: .production)
+      .tokens(accessToken: "access-2", refreshToken: "refresh-9", instance: .production))
     let second = try await manager()
     #expect(await second.accounts.map(\.credentials) == [entered.credentials])
     #expect(await second.unreadableAccounts.isEmpty)

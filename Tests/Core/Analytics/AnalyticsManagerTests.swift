@@ -159,7 +159,7 @@ import Testing
 
   // MARK: Events of the SDK
 
-  @Test(.covers("CA-45"))
+  @Test(.covers("CA-45", "CO-199.2"))
   func `an event of the program is an interaction by the system on the page of its class`()
     async throws
   {
@@ -211,8 +211,9 @@ import Testing
       persister: InMemoryAccountPersister(), transport: org.transport(), loginHosts: hosts)
     let analytics = analytics(accounts)
     let account = try await accounts.logIn(
-      accessToken: "access-1", refreshToken: "refresh-1",
-      instance: try LoginServer("https://acme.my.salesforce.com"), app: TestOrg.app)
+      .tokens(
+        accessToken: "access-1", refreshToken: "refresh-1",
+        instance: try LoginServer("https://acme.my.salesforce.com"), app: TestOrg.app))
     try await accounts.refresh(account.identity)
     let events = try #require(await analytics.manager(for: account)?.store.fetchAll())
     #expect(Set(events.map(\.name)) == ["addUser", "tokenRefresh"])
@@ -221,6 +222,49 @@ import Testing
     #expect(added["numUsers"] == 1 && added["numLoginServers"] == .integer(Int64(servers.count)))
     #expect(servers.contains("login.salesforce.com") && servers.contains("test.salesforce.com"))
     #expect(events.allSatisfy { $0.page == ["context": "UserAccountManager"] })
+  }
+
+  @Test(.covers("CA-45", "CO-171.5"))
+  func `a login on a managed device is an event with the keys of its configuration`() async throws {
+    let file = folder.file("managed.json")
+    let configuration =
+      #"{"AppServiceHosts": "acme.my.salesforce.com", "ManagedAppOAuthID": "3MVG9"}"#
+    try Data(configuration.utf8).write(to: file)
+    chmod(file.path, 0o644)
+    var options = UserAccountManager.Options()
+    let managed = ManagedConfigurationFile(
+      files: [file], owner: geteuid(), markers: FeatureMarkers())
+    options.managed = managed
+    let accounts = try await org.manager(options: options)
+    let analytics = analytics(accounts)
+    await analytics.didLogIn(org.account(), users: 1, loginServers: [])
+    let stored = try #require(await analytics.manager(for: org.account())?.store.fetchAll())
+    let event = try #require(stored.first { $0.name == "mdmConfiguration" })
+    #expect(event.attributes == ["mdmIsActive": true, "mdmConfigs": ["AppServiceHosts"]])
+    try FileManager.default.removeItem(at: file)
+    managed.reload()
+    await analytics.didLogIn(org.account(), users: 1, loginServers: [])
+    #expect(await names(analytics).count { $0 == "mdmConfiguration" } == 1)
+  }
+
+  @Test(.covers("CO-183.5", "BX-32.2"))
+  func `the user agent shows that analytics are on`() async throws {
+    var options = AnalyticsOptions(publishMode: .manual)
+    let markers = FeatureMarkers()
+    options.markers = markers
+    let accounts = try await org.manager()
+    let analytics = analytics(accounts, options)
+    #expect(markers.text == "")
+    await analytics.createAndStoreEvent(name: "n", account: org.account(), className: "A")
+    #expect(markers.text == "AI")
+    try await analytics.setLoggingEnabled(false, for: org.account())
+    #expect(markers.text == "")
+    try await analytics.setLoggingEnabled(true, for: org.account())
+    #expect(markers.text == "AI")
+    options.isDisabled = true
+    options.markers = FeatureMarkers()
+    _ = self.analytics(accounts, options).manager(for: org.account())
+    #expect(options.markers.text == "")
   }
 
   // MARK: Opting out
@@ -293,7 +337,7 @@ import Testing
 
   @Test(.covers("CA-42"))
   func `events are sent as compressed log lines with the user's session`() async throws {
-    let org = TestOrg { _ in TransportResponse(status: 204) }
+    let org = TestOrg { _ in RestResponse(status: 204) }
     let transport = org.transport()
     let accounts = try await org.manager(transport: transport)
     let analytics = analytics(accounts, transport: transport)
@@ -322,7 +366,7 @@ import Testing
   func `a publisher leaves the caller's events as they are, and no events are a success`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 204) }
+    let org = TestOrg { _ in RestResponse(status: 204) }
     let transport = org.transport()
     let accounts = try await org.manager(transport: transport)
     let publisher = AILTNPublisher(
@@ -341,7 +385,7 @@ import Testing
   func `an expired token is refreshed, and a refused one costs the publication alone`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 204) }
+    let org = TestOrg { _ in RestResponse(status: 204) }
     let transport = org.transport()
     let accounts = try await org.manager(transport: transport)
     let analytics = analytics(accounts, transport: transport)
@@ -362,7 +406,7 @@ import Testing
 
   @Test(.covers("CA-42"), arguments: [400, 404, 500])
   func `events that the service refuses are kept`(status: Int) async throws {
-    let org = TestOrg { _ in TransportResponse(status: status) }
+    let org = TestOrg { _ in RestResponse(status: status) }
     let transport = org.transport()
     let accounts = try await org.manager(transport: transport)
     let analytics = analytics(accounts, transport: transport)
@@ -375,7 +419,7 @@ import Testing
   func `in the periodic mode events of all users are published each time the interval has passed`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 204) }
+    let org = TestOrg { _ in RestResponse(status: 204) }
     let (transport, clock) = (org.transport(), HandClock())
     let second = org.account(identity: Self.other)
     let accounts = try await org.manager([org.account(), second], transport: transport)
@@ -398,11 +442,11 @@ import Testing
     #expect(publications(transport).count == 4)
   }
 
-  @Test(.covers("CA-40"))
+  @Test(.covers("CA-40", "CO-14.3"))
   func `in the background mode the current user's events are published, at a shutdown all`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 204) }
+    let org = TestOrg { _ in RestResponse(status: 204) }
     let transport = org.transport()
     let second = org.account(identity: Self.other)
     let accounts = try await org.manager([org.account(), second], transport: transport)
@@ -427,7 +471,7 @@ import Testing
     let latch = Latch()
     let org = TestOrg { _ in
       try await latch.wait()
-      return TransportResponse(status: 204)
+      return RestResponse(status: 204)
     }
     let (transport, clock) = (org.transport(), HandClock())
     let accounts = try await org.manager(transport: transport)
@@ -444,7 +488,7 @@ import Testing
   func `nothing is published unasked, and in the mode disabled nothing at all`(
     mode: AnalyticsOptions.PublishMode
   ) async throws {
-    let org = TestOrg { _ in TransportResponse(status: 204) }
+    let org = TestOrg { _ in RestResponse(status: 204) }
     let transport = org.transport()
     let accounts = try await org.manager(transport: transport)
     try await accounts.setCurrent(TestOrg.identity)

@@ -18,6 +18,52 @@ import Testing
     return #expect(throws: BootConfigurationError.self) { try BootConfiguration(members) }
   }
 
+  @Test(.covers("CO-2.4"))
+  func `a property list is read like a JSON document`() throws {
+    let list = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+      <plist version="1.0"><dict>
+        <key>remoteAccessConsumerKey</key><string> 3MVG9 </string>
+        <key>oauthRedirectURI</key><string>a://b</string>
+        <key>oauthScopes</key><array><string>api</string><string>web</string></array>
+        <key>shouldAuthenticate</key><false/>
+        <key>isLocal</key><true/><key>startPage</key><string>index.html</string>
+        <key>retries</key><integer>1</integer>
+      </dict></plist>
+      """
+    let read = try BootConfiguration(parsing: Array(list.utf8))
+    #expect(
+      read.app == ConnectedApp(clientId: "3MVG9", redirectURI: "a://b", scopes: ["api", "web"]))
+    #expect(!read.shouldAuthenticate && read.isLocal == true && read.startPage == "index.html")
+    #expect(read.raw["retries"] == 1)
+    for other in ["<plist version=\"1.0\"><array/></plist>", "<plist", "[]", ""] {
+      let error = #expect(throws: BootConfigurationError.self) {
+        try BootConfiguration(parsing: Array(other.utf8))
+      }
+      #expect(error?.code == .unreadable, "\(other)")
+    }
+  }
+
+  @Test(.covers("BX-104"))
+  func `variables of the environment take the place of keys of the document`() throws {
+    let document = Array(JSONValue.object(Self.least).text.utf8)
+    let environment = [
+      "SALESFORCE_CONSUMER_KEY": " 3MVG9.other ", "SALESFORCE_REDIRECT_URI": "c://d",
+      "SALESFORCE_SCOPES": "api  web", "HOME": "/",
+    ]
+    let read = try BootConfiguration(parsing: document, environment: environment)
+    #expect(
+      read.app
+        == ConnectedApp(clientId: "3MVG9.other", redirectURI: "c://d", scopes: ["api", "web"]))
+    #expect(
+      try BootConfiguration(parsing: document, environment: ["SALESFORCE_CONSUMER_KEY": " "])
+        == BootConfiguration(parsing: document))
+    // What the file lacks may come from the environment alone.
+    #expect(
+      try BootConfiguration(parsing: Array("{}".utf8), environment: environment).app == read.app)
+  }
+
   @Test(.covers("CO-2.1", "CO-2.3", "BX-103.1"))
   func `a boot configuration is read, with its defaults`() throws {
     let least = try BootConfiguration(Self.least)
@@ -161,7 +207,7 @@ import Testing
       let org = TestOrg()
       let transport = org.transport()
       let manager = try await org.manager([], transport: transport)
-      let account = try await manager.logIn(with: test)
+      let account = try await manager.logIn(.testCredentials(test))
       #expect(account.identity == TestOrg.identity && account.username == "jane@example.com")
       #expect(transport.requests.map { $0.url.host() } == ["test.salesforce.com"])
       // Without a file live tests are skipped; a file that cannot be used is reported.
@@ -188,7 +234,7 @@ import Testing
       ])
       let manager = try await stub.manager(stub.transport())
       let account = try await manager.logIn(
-        with: TestCredentials(parsing: Array(Self.liveDocument.utf8)))
+        .testCredentials(TestCredentials(parsing: Array(Self.liveDocument.utf8))))
       #expect(
         account.credentials.identityURL?.path()
           == "/id/00D000000000001EAA/005000000000001AAA")
@@ -196,7 +242,7 @@ import Testing
       #expect(account.credentials.scopes == ["api", "web"])
     }
 
-    @Test(.covers("CO-21"))
+    @Test(.covers("CO-21", "BX-34.2"))
     func `test credentials come from the environment's file or from an argument`()
       throws
     {
@@ -216,6 +262,12 @@ import Testing
         }
         #expect(error?.code == .invalidCredentials)
       }
+      // A device has no end.
+      let endless = #expect(throws: OAuthError.self) {
+        try TestCredentials.load(
+          environment: [TestCredentials.variable: "/dev/zero"], arguments: ["app"])
+      }
+      #expect(endless?.code == .invalidCredentials)
     }
   #endif
 

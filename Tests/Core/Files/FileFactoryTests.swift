@@ -62,6 +62,26 @@ import TestSupport
     try checkGet(
       .ownedFilesList(page: 1, communityId: "0DB1"),
       "\(root)/communities/0DB1/files/users/me?page=1")
+    let place = "\(root)/communities/0DB1"
+    for (request, path) in [
+      (try RestRequest.filesInUsersGroups(communityId: "0DB1"), "/files/users/me/filter/groups"),
+      (
+        try .filesSharedWithUser(communityId: "0DB1"), "/files/users/me/filter/sharedwithme"
+      ), (try .batchFileDetails(ids: ["069A"], communityId: "0DB1"), "/files/batch/069A"),
+      (
+        try .fileRendition(id: "069A", communityId: "0DB1"),
+        "/files/069A/rendition?type=THUMB120BY90"
+      ), (try .fileContents(id: "069A", communityId: "0DB1"), "/files/069A/content"),
+      (try .fileShares(id: "069A", communityId: "0DB1"), "/files/069A/file-shares"),
+    ] { try checkGet(request, place + path) }
+    let picture = UploadBody([1])
+    #expect(
+      RestRequest.uploadFile(picture, name: "a", communityId: "0DB1").target()
+        == "\(place)/files/users/me")
+    #expect(
+      try RestRequest.uploadProfilePhoto(
+        userId: "005A", picture, name: "me.png", mimeType: "image/png", communityId: "0DB1"
+      ).target() == "\(place)/user-profiles/005A/photo")
   }
 
   @Test(.covers("CO-136"))

@@ -63,7 +63,7 @@ struct LockPolicyTests {
     #expect(forbidden?.allowsBiometricUnlock == false)
   }
 
-  @Test(.covers("CO-155")) func `the strictest of each demand holds for all users`() {
+  @Test(.covers("CO-155", "BX-95.1")) func `the strictest of each demand holds for all users`() {
     let policies = [
       LockPolicy(timeoutMinutes: 20, passcodeLength: 8),
       LockPolicy(timeoutMinutes: 15, isBiometric: true),

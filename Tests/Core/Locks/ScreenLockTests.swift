@@ -42,7 +42,7 @@ struct ScreenLockTests {
       let transport = stub.transport()
       let manager = try await stub.manager(transport, options: options(screenLock))
       let error = await #expect(throws: OAuthError.self) {
-        try await manager.logIn(app: TestOrg.app, presenter: presenter)
+        try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
       }
       #expect(error?.code == .screenLockRequired)
       #expect(await manager.accounts.isEmpty)
@@ -51,14 +51,15 @@ struct ScreenLockTests {
     var own = UserAccountManager.Options()
     own.enforcesScreenLockItself = true
     let manager = try await stub.manager(stub.transport(), options: own)
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(account.lockPolicy == LockPolicy(timeoutMinutes: 10, passcodeLength: 4))
     stub.demand(nil)
     let free = try await stub.manager(stub.transport())
-    #expect(try await free.logIn(app: TestOrg.app, presenter: presenter).lockPolicy == nil)
+    #expect(
+      try await free.logIn(.browser(app: TestOrg.app, presenter: presenter)).lockPolicy == nil)
   }
 
-  @Test(.covers("CO-155", "CO-159"))
+  @Test(.covers("CO-155", "CO-159", "CO-79.3", "CO-5.1", "CO-14.1"))
   func `a login with a policy locks, and an authentication unlocks`() async throws {
     let authenticator = ScriptedDeviceAuthenticator()
     let lock = lock(authenticator)
@@ -68,7 +69,7 @@ struct ScreenLockTests {
     #expect(!lock.isLocked && lock.policy == nil)
     try await lock.unlock()
     #expect(authenticator.policies.isEmpty)
-    try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(lock.isLocked && lock.policy == LockPolicy(timeoutMinutes: 10, passcodeLength: 4))
     let error = await #expect(throws: LockError.self) { try await lock.unlock() }
     #expect(error?.code == .refused && lock.isLocked)
@@ -93,7 +94,7 @@ struct ScreenLockTests {
     #expect(event3 == .flowWillBegin)
   }
 
-  @Test(.covers("CO-154", "CO-155"))
+  @Test(.covers("CO-154", "CO-155", "CO-5.1"))
   func `policies stay over a restart and over a new profile, until the next login`() async throws {
     let folder = try TemporaryFolder()
     let secrets = InMemorySecretStore()
@@ -107,7 +108,7 @@ struct ScreenLockTests {
     let stub = stub(minutes: 10)
     let first = lock(ScriptedDeviceAuthenticator([.success(())]))
     let accounts = try await manager(first, stub)
-    try await accounts.logIn(app: TestOrg.app, presenter: presenter)
+    try await accounts.logIn(.browser(app: TestOrg.app, presenter: presenter))
     try await first.unlock()
     stub.demand(nil)
     try await accounts.refreshProfile(of: TestOrg.identity)
@@ -127,11 +128,12 @@ struct ScreenLockTests {
     _ = try await manager(fourth, stub)
     #expect(fourth.isLocked)
     // The next login brings the policy of that day: none.
-    try await later.logIn(app: TestOrg.app, presenter: presenter)
+    try await later.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(!second.isLocked && second.policy == nil)
   }
 
-  @Test(.covers("CO-155")) func `the strictest policy of all users holds, and goes with its user`()
+  @Test(.covers("CO-155", "BX-95.1", "CO-87.3"))
+  func `the strictest policy of all users holds, and goes with its user`()
     async throws
   {
     let lock = lock(ScriptedDeviceAuthenticator([.success(())]))
@@ -249,10 +251,10 @@ struct ScreenLockTests {
     let manager = try await stub.manager(
       stub.transport(), hasOther ? [account, other] : [account], options: options(lock))
     #expect(lock.isLocked)
-    try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(lock.isLocked && authenticator.resets == (hasOther ? 0 : 1))
     try await lock.unlock()
-    try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(lock.isLocked && authenticator.resets == (hasOther ? 0 : 1))
   }
 
@@ -263,7 +265,7 @@ struct ScreenLockTests {
     let lock = lock(authenticator)
     let stub = stub(minutes: 10)
     let manager = try await stub.manager(stub.transport(), options: options(lock))
-    try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(lock.isLocked && authenticator.resets == 0)
   }
 
@@ -290,7 +292,7 @@ extension LoginServerStub {
   func demand(_ minutes: Int?) {
     let policy = minutes.map { #"{"screen_lock":\#($0),"pin_length":4}"# } ?? "null"
     set("/id/00D000000000001EAA/005000000000001AAA") { _ in
-      TransportResponse(json: #"{"username":"jane@example.com","mobile_policy":\#(policy)}"#)
+      RestResponse(json: #"{"username":"jane@example.com","mobile_policy":\#(policy)}"#)
     }
   }
 }

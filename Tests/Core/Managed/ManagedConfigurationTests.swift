@@ -125,7 +125,39 @@ import Testing
     chmod(url.path, mode)
   }
 
-  @Test(.covers("CO-170.2", "HT-80.2")) func `only a file that root alone could write counts`()
+  @Test(.covers("CO-4.3", "BX-103.2"))
+  func `its consumer key and callback replace those of any app that is selected`() async throws {
+    let folder = try TemporaryFolder()
+    try write(
+      #"{"ManagedAppOAuthID": "3MVG9", "ManagedAppCallbackURL": "acme:///done"}"#,
+      to: folder.file("first.json"))
+    let other = ConnectedApp(clientId: "other", redirectURI: "other:///done", scopes: ["api"])
+    let apps = ConnectedAppSelector(TestOrg.app, managed: file(folder)) { server in
+      server == .sandbox ? other : nil
+    }
+    for (server, scopes) in [(LoginServer.production, TestOrg.app.scopes), (.sandbox, ["api"])] {
+      let app = try await apps.app(for: server)
+      #expect(app.clientId == "3MVG9" && app.redirectURI == "acme:///done")
+      #expect(app.scopes == scopes)
+    }
+    // An override counts until a login with it succeeds, managed or not.
+    apps.setOverride(ConnectedApp(clientId: "test", redirectURI: "a://b", scopes: ["web"]))
+    let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
+    let manager = try await stub.manager(stub.transport())
+    let presenter = ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" }
+    let account = try await manager.logIn(
+      .browser(to: .sandbox, apps: apps, presenter: presenter))
+    #expect(account.credentials.clientId == "3MVG9")
+    #expect(try await apps.app(for: .sandbox).scopes == ["api"])
+    // Unknown restrictions refuse every app.
+    try write("[]", to: folder.file("first.json"))
+    let damaged = ConnectedAppSelector(TestOrg.app, managed: file(folder))
+    let error = await #expect(throws: OAuthError.self) { try await damaged.app(for: .production) }
+    #expect(error?.code.number == 681)
+  }
+
+  @Test(.covers("CO-170.2", "HT-80.2", "BX-28.3"))
+  func `only a file that root alone could write counts`()
     throws
   {
     let folder = try TemporaryFolder()
@@ -177,16 +209,16 @@ import Testing
     #expect(await manager.accounts.count == 1)
     let error = await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        accessToken: "access-1", instance: LoginServer("https://acme.my.salesforce.com"))
+        .tokens(accessToken: "access-1", instance: LoginServer("https://acme.my.salesforce.com")))
     }
     #expect(error?.code.number == 681)
     try write("{}", to: folder.file("first.json"))
     managed.reload()
     _ = try await manager.logIn(
-      accessToken: "access-1", instance: LoginServer("https://acme.my.salesforce.com"))
+      .tokens(accessToken: "access-1", instance: LoginServer("https://acme.my.salesforce.com")))
   }
 
-  @Test(.covers("CO-101.3", "CO-171.1", "CO-171.3"))
+  @Test(.covers("CO-101.3", "CO-171.1", "CO-171.3", "CO-183.3"))
   func `a login elsewhere or without the browser is refused while that is demanded`() async throws {
     let folder = try TemporaryFolder()
     let markers = FeatureMarkers()
@@ -203,7 +235,9 @@ import Testing
         return (error as? OAuthError)?.code
       }
     }
-    #expect(await code { try await manager.logIn(accessToken: "access-1", instance: acme) } == nil)
+    #expect(
+      await code { try await manager.logIn(.tokens(accessToken: "access-1", instance: acme)) }
+        == nil)
     #expect(markers.text == "")
     try write(
       #"{"OnlyShowAuthorizedHosts": true, "AppServiceHosts": "other.my.salesforce.com"}"#,
@@ -211,19 +245,22 @@ import Testing
     managed.reload()
     #expect(markers.text == "MM")
     #expect(
-      await code { try await manager.logIn(accessToken: "access-1", instance: acme) }
+      await code { try await manager.logIn(.tokens(accessToken: "access-1", instance: acme)) }
         == .badManagedConfiguration)
     try write(
       #"{"OnlyShowAuthorizedHosts": true, "AppServiceHosts": "acme.my.salesforce.com", "RequireCertAuth": true}"#,
       to: folder.file("first.json"))
     managed.reload()
     #expect(markers.text == "CT.MM")
-    #expect(await code { try await manager.logIn(accessToken: "access-1", instance: acme) } == nil)
+    #expect(
+      await code { try await manager.logIn(.tokens(accessToken: "access-1", instance: acme)) }
+        == nil)
     #expect(
       await code {
         try await manager.logIn(
-          username: "ada@acme.example", password: "secret123", to: acme,
-          app: ConnectedApp(clientId: "c", redirectURI: "r"))
+          .password(
+            username: "ada@acme.example", password: "secret123", to: acme,
+            app: ConnectedApp(clientId: "c", redirectURI: "r")))
       } == .badManagedConfiguration)
     try FileManager.default.removeItem(at: folder.file("first.json"))
     managed.reload()

@@ -33,12 +33,13 @@ import TestSupport
     let manager = try await stub.manager(transport)
     let pages = Mutex<[String]>([])
     let account = try await manager.logIn(
-      scanned: BridgeLogin(scanned: address()), app: TestOrg.app,
-      presenter: ScriptedLoginPresenter { attempt in
-        let page = try await attempt.loginPage()
-        pages.withLock { $0.append(page.path()) }
-        return "\(attempt.app.redirectURI)?code=x"
-      })
+      .scanned(
+        BridgeLogin(scanned: address()), app: TestOrg.app,
+        presenter: ScriptedLoginPresenter { attempt in
+          let page = try await attempt.loginPage()
+          pages.withLock { $0.append(page.path()) }
+          return "\(attempt.app.redirectURI)?code=x"
+        }))
     #expect(pages.withLock { $0 } == ["/secur/frontdoor.jsp"])
     // The exchange goes to the bridge's own host, with the verifier from there.
     #expect(transport.requests[0].url.host() == "acme.my.salesforce.com")
@@ -59,14 +60,15 @@ import TestSupport
     let id = PercentEncoding.encode(
       "https://login.salesforce.com/id/00D000000000001EAA/005000000000001AAA")
     let account = try await manager.logIn(
-      scanned: BridgeLogin(scanned: scanned, path: "/my/scan", parameter: "login"),
-      app: TestOrg.app,
-      presenter: ScriptedLoginPresenter { attempt in
-        let page = try await attempt.loginPage()
-        #expect(page.path() == "/secur/frontdoor.jsp")
-        return "\(attempt.app.redirectURI)#access_token=a&refresh_token=r&state=s1"
-          + "&instance_url=\(instance)&id=\(id)"
-      })
+      .scanned(
+        BridgeLogin(scanned: scanned, path: "/my/scan", parameter: "login"),
+        app: TestOrg.app,
+        presenter: ScriptedLoginPresenter { attempt in
+          let page = try await attempt.loginPage()
+          #expect(page.path() == "/secur/frontdoor.jsp")
+          return "\(attempt.app.redirectURI)#access_token=a&refresh_token=r&state=s1"
+            + "&instance_url=\(instance)&id=\(id)"
+        }))
     #expect(account.credentials.accessToken == "a" && account.credentials.refreshToken == "r")
     #expect(account.identity == TestOrg.identity)
     // No code is redeemed.
@@ -83,8 +85,9 @@ import TestSupport
     for state in ["", "&state=s2"] {
       let error = await #expect(throws: OAuthError.self) {
         try await manager.logIn(
-          scanned: bridge, app: TestOrg.app,
-          presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)#access_token=x\(state)" })
+          .scanned(
+            bridge, app: TestOrg.app,
+            presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)#access_token=x\(state)" }))
       }
       #expect(error?.code == .stateMismatch)
     }
@@ -96,8 +99,9 @@ import TestSupport
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        scanned: BridgeLogin(scanned: address(client: "other")), app: TestOrg.app,
-        presenter: ScriptedLoginPresenter { _ in "" })
+        .scanned(
+          BridgeLogin(scanned: address(client: "other")), app: TestOrg.app,
+          presenter: ScriptedLoginPresenter { _ in "" }))
     }
     #expect(error?.code == .invalidClientId)
     for text in [

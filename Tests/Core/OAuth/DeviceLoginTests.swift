@@ -9,14 +9,14 @@ import TestSupport
 
 /// Logins with a code that a person enters elsewhere.
 @Suite struct DeviceLoginTests {
-  private static let code = TransportResponse(
+  private static let code = RestResponse(
     json: """
       {"device_code":"device-secret","user_code":"ABCD1234",
       "verification_uri":"https://login.salesforce.com/setup/connect","interval":5}
       """)
 
   /// A server that returns these responses, one after the other, to the polls for the token.
-  private func stub(_ answers: [TransportResponse]) -> LoginServerStub {
+  private func stub(_ answers: [RestResponse]) -> LoginServerStub {
     let rest = Mutex(answers[...])
     return LoginServerStub([
       "/services/oauth2/token": { request in
@@ -42,9 +42,10 @@ import TestSupport
     let transport = stub.transport()
     let manager = try await stub.manager(transport, clock: clock)
     let shown = Mutex<[String]>([])
-    let account = try await manager.logIn(app: TestOrg.app) { code in
-      shown.withLock { $0.append("\(code.userCode) \(code.verificationURL) \(code)") }
-    }
+    let account = try await manager.logIn(
+      .device(app: TestOrg.app) { code in
+        shown.withLock { $0.append("\(code.userCode) \(code.verificationURL) \(code)") }
+      })
     #expect(account.credentials.refreshToken == "refresh-1")
     #expect(shown.withLock { $0.count } == 1)
     #expect(
@@ -66,7 +67,7 @@ import TestSupport
     let stub = stub([LoginServerStub.refusal("access_denied")])
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app) { _ in }
+      try await manager.logIn(.device(app: TestOrg.app) { _ in })
     }
     #expect(error?.code == .accessDenied)
     #expect(await manager.accounts.isEmpty)
@@ -78,7 +79,7 @@ import TestSupport
     let clock = PatientClock()
     let manager = try await stub.manager(stub.transport(), clock: clock)
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app) { _ in }
+      try await manager.logIn(.device(app: TestOrg.app) { _ in })
     }
     #expect(error?.number == 667)
     #expect(clock.waits.withLock { $0.count } == 120)
@@ -86,8 +87,8 @@ import TestSupport
 
   @Test(.covers("CO-24"))
   func `a server that fails or is busy for a moment ends no login`() async throws {
-    let failures = Mutex<[@Sendable () throws -> TransportResponse]>([
-      { TransportResponse(status: 503) }, { TransportResponse(status: 429) },
+    let failures = Mutex<[@Sendable () throws -> RestResponse]>([
+      { RestResponse(status: 503) }, { RestResponse(status: 429) },
       { throw TransportError(.timedOut, "silence") },
       { throw TransportError(.unreachable, "no network") },
       { LoginServerStub.refusal("rate_limit_exceeded") },
@@ -101,7 +102,7 @@ import TestSupport
     ])
     let clock = PatientClock()
     let manager = try await stub.manager(stub.transport(), clock: clock)
-    let account = try await manager.logIn(app: TestOrg.app) { _ in }
+    let account = try await manager.logIn(.device(app: TestOrg.app) { _ in })
     #expect(account.credentials.refreshToken == "refresh-1")
     #expect(clock.waits.withLock { $0.count } == 6)
   }

@@ -15,17 +15,19 @@ import TestSupport
   private func stub() -> LoginServerStub {
     LoginServerStub([
       "/shop/services/oauth2/authorize": { _ in
-        TransportResponse(
+        RestResponse(
           json:
-            #"{"code":"aPrx==","sfdc_community_url":"\#(Self.site)","sfdc_community_id":"0DB1"}"#)
+            #"{"code":"aPrx==","sfdc_community_url":"\#(Self.site)","sfdc_community_id":"0DB000000000001GAA"}"#
+        )
       },
       "/shop/services/oauth2/token": { _ in
         LoginServerStub.tokens([
-          "sfdc_community_url": Self.site, "sfdc_community_id": "0DB1", "refresh_token": "r",
+          "sfdc_community_url": Self.site, "sfdc_community_id": "0DB000000000001GAA",
+          "refresh_token": "r",
         ])
       },
       "/shop/id/00D000000000001EAA/005000000000001AAA": { _ in
-        TransportResponse(json: #"{"username":"jane@example.com"}"#)
+        RestResponse(json: #"{"username":"jane@example.com"}"#)
       },
     ])
   }
@@ -40,8 +42,9 @@ import TestSupport
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
     let account = try await manager.logIn(
-      username: " jane@example.com ", password: "geheim12", to: try LoginServer(Self.site),
-      app: TestOrg.app)
+      .password(
+        username: " jane@example.com ", password: "geheim12", to: try LoginServer(Self.site),
+        app: TestOrg.app))
     let ask = transport.requests[0]
     #expect(header(ask, "Auth-Request-Type") == "Named-User")
     #expect(header(ask, "Auth-Verification-Type") == nil)
@@ -59,7 +62,7 @@ import TestSupport
     #expect(exchange.url.absoluteString == "\(Self.site)/services/oauth2/token")
     #expect(form(exchange)["code"] == "aPrx==")
     #expect(form(exchange)["grant_type"] == "hybrid_auth_code")
-    #expect(account.communityId == "0DB1")
+    #expect(account.communityId == "0DB000000000001GAA")
     #expect(account.apiURL?.absoluteString == Self.site)
     for request in transport.requests { #expect(!"\(request)".contains("geheim12")) }
   }
@@ -73,8 +76,9 @@ import TestSupport
     let manager = try await stub.manager(stub.transport(), loginHosts: hosts)
     let events = await manager.loginEvents()
     let account = try await manager.logIn(
-      username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
-      app: TestOrg.app)
+      .password(
+        username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
+        app: TestOrg.app))
     #expect(await manager.current == account)
     #expect(hosts.selected == .production && hosts.list.custom.isEmpty)
     stub.set("/shop/services/oauth2/authorize") { _ in
@@ -82,8 +86,9 @@ import TestSupport
     }
     await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
-        app: TestOrg.app)
+        .password(
+          username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
+          app: TestOrg.app))
     }
     await manager.close()
     var lines: [String] = []
@@ -113,7 +118,8 @@ import TestSupport
     let manager = try await stub.manager(transport)
     let error = await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        username: username, password: password, to: try LoginServer(Self.site), app: TestOrg.app)
+        .password(
+          username: username, password: password, to: try LoginServer(Self.site), app: TestOrg.app))
     }
     #expect(error?.code == code)
     #expect("\(String(reflecting: error))".contains(password) == false)
@@ -129,17 +135,19 @@ import TestSupport
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
-        app: TestOrg.app)
+        .password(
+          username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
+          app: TestOrg.app))
     }
     #expect(error?.serverError == "invalid_grant")
     // No session was there, so none is ended: the effect is a login again.
     #expect(await manager.accounts.isEmpty)
-    stub.set("/shop/services/oauth2/authorize") { _ in TransportResponse(status: 403) }
+    stub.set("/shop/services/oauth2/authorize") { _ in RestResponse(status: 403) }
     let bare = await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
-        app: TestOrg.app)
+        .password(
+          username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
+          app: TestOrg.app))
     }
     #expect(bare?.code == .accessDenied)
   }
@@ -148,7 +156,7 @@ import TestSupport
   func `a one-time code takes the place of the password`() async throws {
     let stub = stub()
     stub.set("/shop/services/auth/headless/init/passwordless/login") { _ in
-      TransportResponse(json: #"{"status":"success","identifier":"ident-1"}"#)
+      RestResponse(json: #"{"status":"success","identifier":"ident-1"}"#)
     }
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
@@ -163,7 +171,7 @@ import TestSupport
           "token": "t", "siteKey": "k", "expectedAction": "login", "projectId": "p",
         ],
       ])
-    try await manager.logIn(oneTimeCode: " 123456 ", for: pending, to: server, app: TestOrg.app)
+    try await manager.logIn(.oneTimeCode(" 123456 ", for: pending, to: server, app: TestOrg.app))
     let ask = transport.requests[1]
     #expect(header(ask, "Auth-Request-Type") == "passwordless-login")
     #expect(header(ask, "Auth-Verification-Type") == "sms")
@@ -177,7 +185,7 @@ import TestSupport
   {
     let stub = stub()
     stub.set("/shop/services/auth/headless/init/registration") { _ in
-      TransportResponse(json: #"{"email":"jane@example.com","identifier":"ident-2"}"#)
+      RestResponse(json: #"{"email":"jane@example.com","identifier":"ident-2"}"#)
     }
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
@@ -194,7 +202,7 @@ import TestSupport
           "lastName": "Doe", "phone": "1",
         ], "password": "geheim12", "verificationmethod": "email", "recaptcha": "proof",
       ])
-    try await manager.logIn(oneTimeCode: "1", for: pending, to: server, app: TestOrg.app)
+    try await manager.logIn(.oneTimeCode("1", for: pending, to: server, app: TestOrg.app))
     #expect(header(transport.requests[1], "Auth-Request-Type") == "user-registration")
     person.email = "jane@example.com, other@example.com"
     let error = await #expect(throws: OAuthError.self) {
@@ -209,7 +217,7 @@ import TestSupport
   @Test(.covers("CO-50", "BX-10"))
   func `a forgotten password is replaced with a one-time code`() async throws {
     let stub = stub()
-    stub.set("/shop/services/auth/headless/forgot_password") { _ in TransportResponse(status: 200) }
+    stub.set("/shop/services/auth/headless/forgot_password") { _ in RestResponse(status: 200) }
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
     let server = try LoginServer(Self.site)
@@ -222,7 +230,7 @@ import TestSupport
         ["username": "jane@example.com", "otp": "123", "newpassword": "neues123"],
       ])
     stub.set("/shop/services/auth/headless/forgot_password") { _ in
-      TransportResponse(status: 400, json: #"[{"errorCode":"INVALID_OTP","message":"expired"}]"#)
+      RestResponse(status: 400, json: #"[{"errorCode":"INVALID_OTP","message":"expired"}]"#)
     }
     let error = await #expect(throws: OAuthError.self) {
       try await manager.resetPassword(

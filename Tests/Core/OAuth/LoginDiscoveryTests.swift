@@ -58,12 +58,13 @@ import TestSupport
     let manager = try await stub.manager(transport)
     let shown = Mutex("")
     try await manager.logIn(
-      to: server, app: TestOrg.app,
-      presenter: ScriptedLoginPresenter { attempt in
-        let page = try await attempt.loginPage()
-        shown.withLock { $0 = page.absoluteString }
-        return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
-      }, options: options)
+      .browser(
+        to: server, app: TestOrg.app,
+        presenter: ScriptedLoginPresenter { attempt in
+          let page = try await attempt.loginPage()
+          shown.withLock { $0 = page.absoluteString }
+          return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
+        }, options: options))
     return (shown.withLock { $0 }, transport.requests.map { $0.url.path() })
   }
 
@@ -73,7 +74,7 @@ import TestSupport
   {
     let path = "/.well-known/auth-configuration"
     let org = try LoginServer("acme.my.salesforce.com")
-    let stub = LoginServerStub([path: { _ in TransportResponse(json: Self.configuration) }])
+    let stub = LoginServerStub([path: { _ in RestResponse(json: Self.configuration) }])
     let shared = try await page(of: org, stub)
     #expect(!shared.page.contains("prompt=login"))
     #expect(shared.asked.first == path)
@@ -93,7 +94,7 @@ import TestSupport
   {
     let stub = LoginServerStub([
       "/.well-known/auth-configuration": { _ in
-        TransportResponse(status: status, body: Array(body.utf8))
+        RestResponse(status: status, body: Array(body.utf8))
       }
     ])
     let shown = try await page(of: try LoginServer("acme.my.salesforce.com"), stub)
@@ -137,7 +138,8 @@ import TestSupport
         ? "sfdc://discocallback?my_domain=acme.my.salesforce.com&login_hint=jane%40example.com"
         : "\(TestOrg.app.redirectURI)?code=x&state=\(state.withLock { $0 })"
     }
-    let account = try await manager.logIn(to: .welcome, app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(
+      .browser(to: .welcome, app: TestOrg.app, presenter: presenter))
     #expect(account.credentials.loginServer.domain == "acme.my.salesforce.com")
     let page = pages.withLock { $0[1] }
     #expect(page.hasPrefix("https://acme.my.salesforce.com/services/oauth2/authorize?"))
@@ -146,7 +148,7 @@ import TestSupport
     // A presenter that cannot show the page says so.
     let error = await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        to: .welcome, app: TestOrg.app, presenter: ScriptedLoginPresenter { _ in "" })
+        .browser(to: .welcome, app: TestOrg.app, presenter: ScriptedLoginPresenter { _ in "" }))
     }
     #expect(error?.code == .invalidRequest)
   }
@@ -191,12 +193,12 @@ import TestSupport
     let manager = try await stub.manager(transport)
     await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        to: .sandbox, apps: apps, presenter: ScriptedLoginPresenter { _ in "x" })
+        .browser(to: .sandbox, apps: apps, presenter: ScriptedLoginPresenter { _ in "x" }))
     }
     let presenter = ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" }
-    let first = try await manager.logIn(to: .sandbox, apps: apps, presenter: presenter)
+    let first = try await manager.logIn(.browser(to: .sandbox, apps: apps, presenter: presenter))
     #expect(first.credentials.clientId == "test")
-    let second = try await manager.logIn(to: .sandbox, apps: apps, presenter: presenter)
+    let second = try await manager.logIn(.browser(to: .sandbox, apps: apps, presenter: presenter))
     #expect(second.credentials.clientId == "other")
     #expect(form(transport.requests[2])["client_id"] == "other")
   }

@@ -16,8 +16,9 @@ import Testing
 
   private func enter(_ manager: UserAccountManager) async throws -> UserAccount {
     try await manager.logIn(
-      accessToken: "access-1", refreshToken: "refresh-9",
-      instance: LoginServer("https://acme.my.salesforce.com"))
+      .tokens(
+        accessToken: "access-1", refreshToken: "refresh-9",
+        instance: LoginServer("https://acme.my.salesforce.com")))
   }
 
   // a logout                      a login
@@ -81,7 +82,7 @@ import Testing
     options.keepsLoginWithoutProfile = true
     let manager = try await stub.manager(transport, options: options)
     await #expect(throws: CancellationError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     #expect(await manager.accounts.isEmpty)
     #expect(transport.requests.contains { $0.url.path().hasSuffix("/revoke") })
@@ -112,10 +113,10 @@ import Testing
       }
       let manager = try await stub.manager(stub.transport())
       try await manager.logIn(
-        with: .assertion(clientId: "client-1") { _ in "signed" }, to: server)
+        .grant(.assertion(clientId: "client-1") { _ in "signed" }, to: server))
       #expect(warnings() == 0)
       let other = try await stub.manager(stub.transport())
-      try await other.logIn(to: server, app: TestOrg.app, presenter: presenter)
+      try await other.logIn(.browser(to: server, app: TestOrg.app, presenter: presenter))
       #expect(warnings() == 1)
     }
   }
@@ -133,15 +134,20 @@ import Testing
     let site = "https://acme.my.site.com/shop"
     let stub = LoginServerStub([
       "/shop/services/auth/headless/init/passwordless/login": { _ in
-        TransportResponse(json: #"{"identifier":""}"#)
+        RestResponse(json: #"{"identifier":""}"#)
       }
     ])
-    let manager = try await stub.manager(stub.transport())
+    let transport = stub.transport()
+    let manager = try await stub.manager(transport)
     let error = await #expect(throws: OAuthError.self) {
       try await manager.requestOneTimeCode(
         for: "jane@example.com", by: .email, at: try LoginServer(site))
     }
     #expect(error?.code == .malformedResponse)
+    // Without reCAPTCHA the request has no member for it.
+    #expect(
+      try JSONSlice(parsing: transport.requests.first?.body ?? []).value
+        == ["username": "jane@example.com", "verificationmethod": "email"])
   }
 }
 

@@ -24,34 +24,34 @@ import TestSupport
     let stub = stub()
     stub.set("/services/oauth2/userinfo") { request in
       #expect(request.url.host() == "acme.my.salesforce.com")
-      return TransportResponse(json: #"{"is_salesforce_integration_user":true}"#)
+      return RestResponse(json: #"{"is_salesforce_integration_user":true}"#)
     }
     let transport = stub.transport()
     // Off: no request is sent.
-    try await stub.manager(transport).logIn(app: TestOrg.app, presenter: presenter)
+    try await stub.manager(transport).logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(!transport.requests.contains { $0.url.path().hasSuffix("userinfo") })
     var options = UserAccountManager.Options()
     options.refusesIntegrationUsers = true
     let manager = try await stub.manager(transport, options: options)
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     #expect(error?.code == .accessDenied)
     #expect(await manager.accounts.isEmpty)
     // A question that fails fails the login too.
     stub.set("/services/oauth2/userinfo") { _ in throw TransportError(.unreachable, "gone") }
     await #expect(throws: TransportError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
-    stub.set("/services/oauth2/userinfo") { _ in TransportResponse(json: "{}") }
-    try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    stub.set("/services/oauth2/userinfo") { _ in RestResponse(json: "{}") }
+    try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
   }
 
   @Test(.covers("CO-18", "BX-28.1"), arguments: ["true", #""true""#])
   func `an org can demand a managed device`(value: String) async throws {
     let stub = stub()
     stub.set(Self.identityPath) { _ in
-      TransportResponse(
+      RestResponse(
         json: """
           {"username":"j","custom_permissions":{"must_be_managed_app":\(value)},
           "custom_attributes":{"region":"north"}}
@@ -59,14 +59,14 @@ import TestSupport
     }
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     #expect(error?.code == .managedAppRequired)
     #expect(await manager.accounts.isEmpty)
     var options = UserAccountManager.Options()
     options.isManagedApp = true
     let managed = try await stub.manager(stub.transport(), options: options)
-    let account = try await managed.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await managed.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(account.profile.customAttributes?["region"] == "north")
   }
 
@@ -84,7 +84,7 @@ import TestSupport
     let persister = EncryptedAccountDirectory(root: folder, secrets: InMemorySecretStore())
     let manager = try await UserAccountManager(
       persister: persister, transport: transport, options: options)
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(account.credentials.additionalFields == ["shard": "7"])
     stub.set("/services/oauth2/token") { _ in LoginServerStub.tokens(["access_token": "access-2"]) }
     try await manager.refresh(account.identity)
@@ -123,10 +123,10 @@ import TestSupport
     status: Int, body: String, number: Int, cause: String?
   ) async throws {
     let stub = stub()
-    stub.set(Self.identityPath) { _ in TransportResponse(status: status, body: Array(body.utf8)) }
+    stub.set(Self.identityPath) { _ in RestResponse(status: status, body: Array(body.utf8)) }
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     #expect(error?.identityNumber == number)
     #expect(error?.serverError == cause)
@@ -140,8 +140,8 @@ import TestSupport
     let stub = stub(["refresh_token": "r"])
     stub.set(Self.identityPath) { request in
       request.headers[.authorization] == "Bearer access-2"
-        ? TransportResponse(json: #"{"username":"jane@example.com"}"#)
-        : TransportResponse(status: 403, body: Array("Bad_OAuth_Token".utf8))
+        ? RestResponse(json: #"{"username":"jane@example.com"}"#)
+        : RestResponse(status: 403, body: Array("Bad_OAuth_Token".utf8))
     }
     stub.set("/services/oauth2/token") { request in
       LoginServerStub.tokens([
@@ -150,13 +150,14 @@ import TestSupport
       ])
     }
     let transport = stub.transport()
-    let account = try await stub.manager(transport).logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await stub.manager(transport).logIn(
+      .browser(app: TestOrg.app, presenter: presenter))
     #expect(account.credentials.accessToken == "access-2")
-    stub.set(Self.identityPath) { _ in TransportResponse(status: 403) }
+    stub.set(Self.identityPath) { _ in RestResponse(status: 403) }
     let count = transport.requests.count
     let manager = try await stub.manager(transport)
     await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     // Code, identity, refresh, identity; then the tokens are ended.
     #expect(transport.requests.count == count + 5)
@@ -166,14 +167,14 @@ import TestSupport
   @Test(.covers("CO-71"))
   func `a login can be kept without a profile, on wish`() async throws {
     let stub = stub()
-    stub.set(Self.identityPath) { _ in TransportResponse(status: 500) }
+    stub.set(Self.identityPath) { _ in RestResponse(status: 500) }
     var options = UserAccountManager.Options()
     options.keepsLoginWithoutProfile = true
     let manager = try await stub.manager(stub.transport(), options: options)
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(account.identity == TestOrg.identity)
     #expect(account.username.isEmpty && !account.isSessionValid)
-    stub.set(Self.identityPath) { _ in TransportResponse(json: #"{"username":"jane"}"#) }
+    stub.set(Self.identityPath) { _ in RestResponse(json: #"{"username":"jane"}"#) }
     #expect(try await manager.refreshProfile(of: account.identity).username == "jane")
   }
 
@@ -183,7 +184,7 @@ import TestSupport
   {
     let stub = stub()
     let account = try await stub.manager(stub.transport()).logIn(
-      app: TestOrg.app, presenter: presenter)
+      .browser(app: TestOrg.app, presenter: presenter))
     #expect(account.credentials.refreshToken == nil && account.loginState == .loggedIn)
   }
 
@@ -194,7 +195,7 @@ import TestSupport
     let stub = stub(["beacon_child_consumer_key": "child", "refresh_token": "r"])
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     try await manager.refresh(account.identity)
     #expect(form(try #require(transport.requests.last))["client_id"] == "child")
   }
@@ -213,15 +214,15 @@ import TestSupport
       try await latch.wait()
       return ""
     }
-    let login = Task { try await manager.logIn(app: TestOrg.app, presenter: slow) }
+    let login = Task { try await manager.logIn(.browser(app: TestOrg.app, presenter: slow)) }
     try await shown.wait()
     #expect(await manager.cancelLogin())
     latch.open()
     await #expect(throws: CancellationError.self) { try await login.value }
-    try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     await #expect(throws: OAuthError.self) {
       try await manager.logIn(
-        app: TestOrg.app, presenter: ScriptedLoginPresenter { _ in "elsewhere" })
+        .browser(app: TestOrg.app, presenter: ScriptedLoginPresenter { _ in "elsewhere" }))
     }
     await manager.close()
     var kinds: [String] = []
@@ -244,11 +245,12 @@ import TestSupport
     let manager = try await stub.manager(stub.transport(), [other])
     try await manager.setCurrent(other.identity)
     await #expect(throws: OAuthError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: ScriptedLoginPresenter { _ in "x" })
+      try await manager.logIn(
+        .browser(app: TestOrg.app, presenter: ScriptedLoginPresenter { _ in "x" }))
     }
     #expect(await manager.current == other)
     let added = try await manager.logIn(
-      app: TestOrg.app, presenter: presenter, options: LoginOptions(makesCurrent: false))
+      .browser(app: TestOrg.app, presenter: presenter), makesCurrent: false)
     #expect(await manager.current == other)
     #expect(await manager.accounts.count == 2)
     try await manager.setCurrent(added.identity)
@@ -262,12 +264,12 @@ import TestSupport
     let stub = stub(["access_token": "new", "refresh_token": "refresh-new"])
     stub.set("/services/oauth2/singleaccess") { request in
       #expect(request.headers[.authorization] == "Bearer access-1")
-      return TransportResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f?otp=1"}"#)
+      return RestResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f?otp=1"}"#)
     }
     let revoked = Mutex<[String: String]>([:])
     stub.set("/services/oauth2/revoke") { request in
       revoked.withLock { $0 = form(request) }
-      return TransportResponse(status: 200)
+      return RestResponse(status: 200)
     }
     let other = TestOrg().account(
       identity: UserAccountIdentity(userId: "005000000000009AAA", organizationId: "00D9"))
@@ -292,10 +294,12 @@ import TestSupport
     #expect(await manager.current == other)
     // Another user at the page: the account is as it was.
     stub.set("/services/oauth2/token") { _ in
-      LoginServerStub.tokens(["id": "https://login.salesforce.com/id/00D9/0059"])
+      LoginServerStub.tokens([
+        "id": "https://login.salesforce.com/id/00D000000000009EAA/005000000000009AAA"
+      ])
     }
     stub.set("/services/oauth2/singleaccess") { _ in
-      TransportResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f"}"#)
+      RestResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f"}"#)
     }
     let error = await #expect(throws: OAuthError.self) {
       try await manager.migrate(
@@ -313,10 +317,10 @@ import TestSupport
     let stub = stub(["access_token": "fresh"])
     stub.set("/services/oauth2/singleaccess") { request in
       guard request.headers[.authorization] == "Bearer fresh" else {
-        return TransportResponse(status: 401)
+        return RestResponse(status: 401)
       }
       #expect(form(request) == ["redirect_uri": "/lightning/page/home?x=1"])
-      return TransportResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f?otp=1"}"#)
+      return RestResponse(json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/f?otp=1"}"#)
     }
     let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
     let url = try await manager.oneTimeLoginURL(
@@ -363,12 +367,24 @@ import TestSupport
     var credentials = TestOrg().account().credentials
     credentials.webSession = ["lightning_sid": "x"]
     credentials.communityId = "0DB1"
+    credentials.communityURL = URL(string: "https://acme.my.site.com")
+    credentials.apiInstanceURL = URL(string: "https://api.salesforce.com")
+    credentials.identityURL = URL(string: "https://login.salesforce.com/id/00D1/0051")
+    credentials.issuedAtMilliseconds = 1
+    credentials.scopes = ["api"]
+    credentials.tokenFormat = "jwt"
+    let identifier = credentials.identifier
     credentials.removeAccessToken()
     #expect(credentials.accessToken == nil && credentials.refreshToken == "refresh-1")
     #expect(credentials.webSession == ["lightning_sid": "x"])
     credentials.removeSession()
     #expect(credentials.refreshToken == nil && credentials.webSession.isEmpty)
-    #expect(credentials.instanceURL == nil && credentials.communityId == nil)
+    #expect(credentials.instanceURL == nil && credentials.apiInstanceURL == nil)
+    #expect(credentials.communityId == nil && credentials.communityURL == nil)
+    #expect(credentials.identityURL == nil && credentials.issuedAtMilliseconds == nil)
+    #expect(credentials.scopes.isEmpty && credentials.tokenFormat == nil)
+    #expect(
+      credentials.identifier == identifier && credentials.redirectURI == TestOrg.app.redirectURI)
     #expect(credentials.clientId == "client-1" && credentials.loginServer == .production)
   }
 }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// A login server by a table of paths; the identity service and userinfo respond by themselves.
 final class LoginServerStub: Sendable {
-  typealias Answer = @Sendable (TransportRequest) throws -> TransportResponse
+  typealias Answer = @Sendable (TransportRequest) throws -> RestResponse
 
   let answers: Mutex<[String: Answer]>
 
@@ -24,9 +24,9 @@ final class LoginServerStub: Sendable {
       let path = request.url.path()
       if let answer = self.answers.withLock({ $0[path] }) { return try answer(request) }
       if path.hasPrefix("/id/") {
-        return TransportResponse(json: #"{"username":"jane@example.com","display_name":"Jane"}"#)
+        return RestResponse(json: #"{"username":"jane@example.com","display_name":"Jane"}"#)
       }
-      return TransportResponse(status: 404)
+      return RestResponse(status: 404)
     }
   }
 
@@ -45,18 +45,18 @@ final class LoginServerStub: Sendable {
   /// A token response.
   static func tokens(
     _ members: [String: String] = [:], without missing: [String] = []
-  ) -> TransportResponse {
+  ) -> RestResponse {
     var object: JSONObject = [
       "access_token": "access-1", "instance_url": "https://acme.my.salesforce.com",
       "id": "https://login.salesforce.com/id/00D000000000001EAA/005000000000001AAA",
     ]
     for (key, value) in members { object[key] = .string(value) }
     for key in missing { object[key] = nil }
-    return TransportResponse(json: JSONValue.object(object).text)
+    return RestResponse(json: JSONValue.object(object).text)
   }
 
-  static func refusal(_ error: String, status: Int = 400) -> TransportResponse {
-    TransportResponse(
+  static func refusal(_ error: String, status: Int = 400) -> RestResponse {
+    RestResponse(
       status: status, json: #"{"error":"\#(error)","error_description":"said the server"}"#)
   }
 }

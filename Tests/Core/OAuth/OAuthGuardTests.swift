@@ -95,7 +95,7 @@ import TestSupport
   @Test func `an org without a configuration says so by its status`() async throws {
     let server = try LoginServer("https://acme.my.salesforce.com")
     for (status, isThere) in [(200, true), (404, false)] {
-      let transport = ScriptedTransport { _ in TransportResponse(status: status, json: "{}") }
+      let transport = ScriptedTransport { _ in RestResponse(status: status, json: "{}") }
       let service = OAuthService(transport: transport, userAgent: UserAgent())
       let configuration = try await service.configuration(of: server)
       #expect((configuration != nil) == isThere)
@@ -108,7 +108,7 @@ import TestSupport
     let transport = ScriptedTransport { _ in
       isAsked.open()
       try await never.wait()
-      return TransportResponse(json: "{}")
+      return RestResponse(json: "{}")
     }
     let service = OAuthService(transport: transport, userAgent: UserAgent())
     let asking = Task { try await service.configuration(of: server) }
@@ -136,7 +136,7 @@ import TestSupport
       as [(String, OAuthError.Code?)]
     {
       let stub = LoginServerStub([
-        "/shop/services/auth/headless/forgot_password": { _ in TransportResponse(json: body) }
+        "/shop/services/auth/headless/forgot_password": { _ in RestResponse(json: body) }
       ])
       let manager = try await stub.manager(stub.transport())
       #expect(
@@ -154,7 +154,7 @@ import TestSupport
     {
       let stub = LoginServerStub([
         "/services/oauth2/authorize": { _ in
-          TransportResponse(json: #"{"code":"\#(given)","sfdc_community_url":"\#(Self.site)"}"#)
+          RestResponse(json: #"{"code":"\#(given)","sfdc_community_url":"\#(Self.site)"}"#)
         },
         "/shop/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) },
         "/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) },
@@ -164,8 +164,9 @@ import TestSupport
       #expect(
         await code {
           try await manager.logIn(
-            username: "jane@example.com", password: "geheim12",
-            to: try LoginServer("https://acme.my.salesforce.com"), app: TestOrg.app)
+            .password(
+              username: "jane@example.com", password: "geheim12",
+              to: try LoginServer("https://acme.my.salesforce.com"), app: TestOrg.app))
         } == expected)
       let redeemed = transport.requests.map(\.url.absoluteString).filter { $0.hasSuffix("/token") }
       #expect(redeemed == (expected == nil ? [Self.site + "/services/oauth2/token"] : []))
@@ -182,7 +183,7 @@ import TestSupport
     let presenter = ScriptedLoginPresenter {
       "\($0.app.redirectURI)?code=x&state=\($0.state)"
     }
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(account.credentials.communityURL == nil)
   }
 
@@ -194,14 +195,14 @@ import TestSupport
           "user_id": "005000000000001AAA", "organization_id": "00D000000000001EAA",
         ]
         json[missing] = ""
-        return TransportResponse(json: JSONValue.object(json).text)
+        return RestResponse(json: JSONValue.object(json).text)
       }
     ])
     let manager = try await stub.manager(stub.transport())
     let server = try LoginServer("https://acme.my.salesforce.com")
     #expect(
       await code {
-        try await manager.logIn(accessToken: "a", refreshToken: "r", instance: server)
+        try await manager.logIn(.tokens(accessToken: "a", refreshToken: "r", instance: server))
       } == .identityUnavailable)
     #expect(await manager.accounts.isEmpty)
   }
@@ -212,7 +213,7 @@ import TestSupport
     let server = try LoginServer("https://acme.my.salesforce.com")
     #expect(
       await code {
-        try await manager.logIn(accessToken: "", refreshToken: "r", instance: server)
+        try await manager.logIn(.tokens(accessToken: "", refreshToken: "r", instance: server))
       } == .invalidCredentials)
     #expect(!transport.requests.contains { $0.url.path().hasSuffix("userinfo") })
   }
@@ -256,8 +257,8 @@ import TestSupport
 private final class CarelessTransport: HTTPTransport {
   let count = Mutex(0)
 
-  func send(_ request: TransportRequest) async throws -> TransportResponse {
+  func send(_ request: TransportRequest) async throws -> RestResponse {
     count.withLock { $0 += 1 }
-    return TransportResponse(json: "{}")
+    return RestResponse(json: "{}")
   }
 }

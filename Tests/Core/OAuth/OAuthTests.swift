@@ -153,7 +153,7 @@ import TestSupport
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager([], transport: transport)
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     let exchange = transport.requests[0]
     #expect(exchange.method == .post)
     #expect(exchange.url.absoluteString == "https://login.salesforce.com/services/oauth2/token")
@@ -191,7 +191,7 @@ import TestSupport
     let manager = try await org.manager([], transport: transport)
     var app = TestOrg.app
     app.usesHybridGrants = false
-    let account = try await manager.logIn(app: app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: app, presenter: presenter))
     try await manager.refresh(account.identity)
     let grants = transport.requests.compactMap { form($0)["grant_type"] }
     #expect(grants == ["authorization_code", "refresh_token"])
@@ -208,7 +208,8 @@ import TestSupport
       _ redirect: @escaping @Sendable (AuthorizationSession) -> String
     ) async -> OAuthError? {
       await #expect(throws: OAuthError.self) {
-        try await manager.logIn(app: TestOrg.app, presenter: ScriptedLoginPresenter(redirect))
+        try await manager.logIn(
+          .browser(app: TestOrg.app, presenter: ScriptedLoginPresenter(redirect)))
       }
     }
     let denied = await logIn {
@@ -225,7 +226,7 @@ import TestSupport
     #expect(await manager.accounts.isEmpty)
     // The attempt is over: another login can start.
     org.state.withLock { $0.refusal = nil }
-    try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
   }
 
   @Test(
@@ -239,7 +240,7 @@ import TestSupport
     for status in [200, 400] {
       let error = #expect(throws: OAuthError.self) {
         try TokenResponse(
-          TransportResponse(status: status, body: Array(body.utf8)), during: "the refresh")
+          RestResponse(status: status, body: Array(body.utf8)), during: "the refresh")
       }
       #expect(error?.number == 668)
     }
@@ -255,12 +256,12 @@ import TestSupport
     ] {
       let error = #expect(throws: OAuthError.self) {
         try TokenResponse(
-          TransportResponse(status: status, body: Array(body.utf8)), during: "the refresh")
+          RestResponse(status: status, body: Array(body.utf8)), during: "the refresh")
       }
       #expect(error?.code == code && error?.code.isRetryable == true)
       // A refresh keeps the session; the same holds for the question who the user is.
       let transport = ScriptedTransport { _ in
-        TransportResponse(status: status, body: Array(body.utf8))
+        RestResponse(status: status, body: Array(body.utf8))
       }
       let org = TestOrg()
       let manager = try await org.manager(transport: transport)
@@ -270,17 +271,17 @@ import TestSupport
       #expect(refusal?.code.isRetryable == true)
       #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggedIn)
       let unknown = await #expect(throws: OAuthError.self) {
-        try await manager.logIn(accessToken: "x", instance: .production)
+        try await manager.logIn(.tokens(accessToken: "x", instance: .production))
       }
       #expect(unknown?.code == code)
     }
   }
 
   @Test func `a refused token says what to do`() async throws {
-    let transport = ScriptedTransport { _ in TransportResponse(status: 403) }
+    let transport = ScriptedTransport { _ in RestResponse(status: 403) }
     let manager = try await TestOrg().manager([], transport: transport)
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(accessToken: "bad", instance: .production)
+      try await manager.logIn(.tokens(accessToken: "bad", instance: .production))
     }
     #expect(error?.code == .accessDenied)
     #expect(error?.message.contains("log in through the browser, or with a new token") == true)
@@ -290,7 +291,7 @@ import TestSupport
   func `a 400 with an error object is an OAuth error`() {
     let error = #expect(throws: OAuthError.self) {
       try TokenResponse(
-        TransportResponse(status: 400, json: #"{"error":"inactive_org","access_token":"x"}"#),
+        RestResponse(status: 400, json: #"{"error":"inactive_org","access_token":"x"}"#),
         during: "the refresh")
     }
     #expect(error?.code == .inactiveOrg)
@@ -299,18 +300,18 @@ import TestSupport
   @Test(.covers("CO-35.2", "CO-35.3"))
   func `only what a response holds is changed`() throws {
     var credentials = TestOrg().account().credentials
-    credentials.communityId = "0DB1"
+    credentials.communityId = "0DB000000000001GAA"
     credentials.webSession = ["lightning_sid": "old", "content_sid": "kept"]
     let merged = credentials.merging(
       try TokenResponse(
-        TransportResponse(
+        RestResponse(
           json: """
             {"access_token":"new","refresh_token":"","issued_at":"1600000000123",
             "lightning_sid":"fresh","token_format":"jwt","signature":"s"}
             """), during: "x"))
     #expect(merged.accessToken == "new")
     #expect(merged.refreshToken == "refresh-1")
-    #expect(merged.communityId == "0DB1")
+    #expect(merged.communityId == "0DB000000000001GAA")
     #expect(merged.instanceURL == credentials.instanceURL)
     #expect(merged.issuedAtMilliseconds == 1_600_000_000_123)
     #expect(merged.webSession == ["lightning_sid": "fresh", "content_sid": "kept"])
@@ -323,7 +324,7 @@ import TestSupport
       "access_token": "a", "refresh_token": "r", "instance_url": "https://i.my.salesforce.com",
       "api_instance_url": "https://api.salesforce.com", "issued_at": "1600000000123",
       "id": "https://login.salesforce.com/id/00D1/0051", "scope": "api web",
-      "sfdc_community_id": "0DB1", "sfdc_community_url": "https://c.my.site.com/x",
+      "sfdc_community_id": "0DB000000000001GAA", "sfdc_community_url": "https://c.my.site.com/x",
       "token_format": "jwt", "lightning_domain": "l.lightning.force.com", "lightning_sid": "ls",
       "visualforce_domain": "v.vf.force.com", "visualforce_sid": "vs",
       "content_domain": "c.file.force.com", "content_sid": "cs", "csrf_token": "ct",
@@ -336,7 +337,7 @@ import TestSupport
       clientId: "c", redirectURI: "a://b", loginServer: .production
     ).merging(
       try TokenResponse(
-        TransportResponse(
+        RestResponse(
           json: JSONValue.object(
             JSONObject(members.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
           ).text), during: "x"), keeping: ["additional"])
@@ -346,7 +347,7 @@ import TestSupport
     #expect(merged.issuedAtMilliseconds == 1_600_000_000_123)
     #expect(merged.identityURL?.absoluteString == "https://login.salesforce.com/id/00D1/0051")
     #expect(merged.scopes == ["api", "web"] && merged.tokenFormat == "jwt")
-    #expect(merged.communityId == "0DB1")
+    #expect(merged.communityId == "0DB000000000001GAA")
     #expect(merged.communityURL?.absoluteString == "https://c.my.site.com/x")
     #expect(
       merged.webSession == [
@@ -373,8 +374,8 @@ import TestSupport
     async throws
   {
     let transport = ScriptedTransport { request in
-      if request.url.host() == "acme.my.salesforce.com" { return TransportResponse(status: 404) }
-      return TransportResponse(json: #"{"username":"jane@example.com"}"#)
+      if request.url.host() == "acme.my.salesforce.com" { return RestResponse(status: 404) }
+      return RestResponse(json: #"{"username":"jane@example.com"}"#)
     }
     var credentials = TestOrg().account().credentials
     credentials.identityURL = URL(string: "https://login.salesforce.com/id/00D1/0051")
@@ -395,15 +396,17 @@ import TestSupport
     let transport = org.transport()
     let manager = try await org.manager([], transport: transport)
     let account = try await manager.logIn(
-      accessToken: "access-1", refreshToken: "refresh-1",
-      instance: try LoginServer("https://acme.my.salesforce.com"), app: TestOrg.app)
+      .tokens(
+        accessToken: "access-1", refreshToken: "refresh-1",
+        instance: try LoginServer("https://acme.my.salesforce.com"), app: TestOrg.app))
     #expect(account.identity == TestOrg.identity)
     #expect(account.username == "jane@example.com")
     #expect(account.credentials.instanceURL?.host() == "acme.my.salesforce.com")
     let refused = await #expect(throws: RestOrOAuth.self) {
       do {
         try await manager.logIn(
-          accessToken: "wrong", instance: try LoginServer("https://acme.my.salesforce.com"))
+          .tokens(accessToken: "wrong", instance: try LoginServer("https://acme.my.salesforce.com"))
+        )
       } catch let error as OAuthError {
         throw RestOrOAuth(code: error.code)
       }
@@ -424,10 +427,10 @@ import TestSupport
       try await latch.wait()
       return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
     }
-    let first = Task { try await manager.logIn(app: TestOrg.app, presenter: slow) }
+    let first = Task { try await manager.logIn(.browser(app: TestOrg.app, presenter: slow)) }
     try await shown.wait()
     let error = await #expect(throws: AccountError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     #expect(error?.code == .illegalState)
     latch.open()
@@ -442,7 +445,7 @@ import TestSupport
     org.state.withLock { $0.rotates = true }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
-    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    let account = try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     #expect(account.credentials.refreshToken == "refresh-2")
     #expect(await manager.accounts == [account])
     let revocation = try #require(transport.requests.last)
@@ -466,12 +469,12 @@ import TestSupport
     let refresh = try OAuthRequests.refresh(account.credentials, deviceId: nil, userAgent: "x")
     let error = #expect(throws: OAuthError.self) {
       try TokenResponse(
-        TransportResponse(status: 500, json: #"{"refresh_token":"refresh-1"}"#), during: "x")
+        RestResponse(status: 500, json: #"{"refresh_token":"refresh-1"}"#), during: "x")
     }
     shown += "\(account) \(account.credentials) \(attempt) \(redirect) \(request) \(refresh)"
     shown += "\([account]) \(Optional(account.credentials) as Any) \(String(reflecting: account))"
     shown += "\(String(reflecting: request)) \(String(describing: error))"
-    shown += "\(TransportResponse(json: "access-1 refresh-1")) \(RestRequest.query("secret-code"))"
+    shown += "\(RestResponse(json: "access-1 refresh-1")) \(RestRequest.query("secret-code"))"
     for secret in ["access-1", "refresh-1", "secret-code", attempt.pkce.verifier] {
       #expect(!shown.contains(secret), "\(secret)")
     }

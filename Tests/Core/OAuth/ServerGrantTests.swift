@@ -68,7 +68,7 @@ import TestSupport
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
     let account = try await manager.logIn(
-      with: .assertion(clientId: "client-1") { _ in "aaa.bbb.c+c" })
+      .grant(.assertion(clientId: "client-1") { _ in "aaa.bbb.c+c" }))
     let request = try #require(transport.requests.first)
     #expect(request.url.absoluteString == "https://login.salesforce.com/services/oauth2/token")
     #expect(
@@ -93,7 +93,7 @@ import TestSupport
     let manager = try await stub.manager(transport)
     let grant = ServerGrant.clientCredentials(clientId: "client-1", clientSecret: "hush")
     let account = try await manager.logIn(
-      with: grant, to: try LoginServer("acme.my.salesforce.com"))
+      .grant(grant, to: try LoginServer("acme.my.salesforce.com")))
     #expect(
       form(transport.requests[0]) == [
         "grant_type": "client_credentials", "client_id": "client-1", "client_secret": "hush",
@@ -118,10 +118,10 @@ import TestSupport
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
-    stub.set("/services/data/v66.0/limits") { _ in TransportResponse(status: 401) }
+    stub.set("/services/data/v66.0/limits") { _ in RestResponse(status: 401) }
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
-    let account = try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+    let account = try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
     try await manager.renew(account.identity, with: nil)
     let client = RestClient(account: account, accounts: manager, transport: transport)
     let count = transport.requests.count
@@ -142,7 +142,7 @@ import TestSupport
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.refusal(word) }])
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
+      try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "a.b.c" }))
     }
     #expect(error?.number == number)
     #expect(error?.serverDescription == "said the server")
@@ -155,7 +155,7 @@ import TestSupport
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.logIn(with: .assertion(clientId: "c") { _ in "" })
+      try await manager.logIn(.grant(.assertion(clientId: "c") { _ in "" }))
     }
     #expect(error?.number == 682)
     #expect(transport.requests.isEmpty)
@@ -177,7 +177,7 @@ import TestSupport
         let target = form(request)["redirect_uri"] ?? ""
         #expect(target.hasPrefix("/services/oauth2/authorize?response_type=code&"))
         #expect(!target.contains("prompt=login"))
-        return TransportResponse(
+        return RestResponse(
           json: #"{"frontdoor_uri":"https://acme.my.salesforce.com/secur/frontdoor.jsp?otp=1"}"#)
       },
     ])
@@ -185,12 +185,13 @@ import TestSupport
     let events = await manager.loginEvents()
     let shown = Mutex<URL?>(nil)
     let account = try await manager.logIn(
-      with: .assertion(clientId: "client-1") { _ in "a.b.c" }, app: TestOrg.app,
-      presenter: ScriptedLoginPresenter { attempt in
-        let page = try await attempt.loginPage()
-        shown.withLock { $0 = page }
-        return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
-      })
+      .grant(
+        .assertion(clientId: "client-1") { _ in "a.b.c" }, app: TestOrg.app,
+        presenter: ScriptedLoginPresenter { attempt in
+          let page = try await attempt.loginPage()
+          shown.withLock { $0 = page }
+          return "\(attempt.app.redirectURI)?code=x&state=\(attempt.state)"
+        }))
     #expect(shown.withLock { $0 }?.path() == "/secur/frontdoor.jsp")
     #expect(account.credentials.refreshToken == "refresh")
     await manager.close()

@@ -77,16 +77,17 @@ import TestSupport
     let manager = try await stub.manager(transport)
     let events = await manager.loginEvents()
     let account = try await manager.logIn(
-      app: TestOrg.app,
-      presenter: ScriptedLoginPresenter { attempt in
-        let tokens = PercentEncoding.form([
-          (name: "access_token", value: "00D!AQ"), ("refresh_token", "5Aep"),
-          ("instance_url", "https://acme.my.salesforce.com"),
-          ("id", "https://login.salesforce.com/id/00D000000000001EAA/005000000000001AAA"),
-          ("scope", "api id refresh_token"), ("state", attempt.state),
-        ])
-        return "\(attempt.app.redirectURI)#\(tokens)"
-      }, options: LoginOptions(flow: .userAgent))
+      .browser(
+        app: TestOrg.app,
+        presenter: ScriptedLoginPresenter { attempt in
+          let tokens = PercentEncoding.form([
+            (name: "access_token", value: "00D!AQ"), ("refresh_token", "5Aep"),
+            ("instance_url", "https://acme.my.salesforce.com"),
+            ("id", "https://login.salesforce.com/id/00D000000000001EAA/005000000000001AAA"),
+            ("scope", "api id refresh_token"), ("state", attempt.state),
+          ])
+          return "\(attempt.app.redirectURI)#\(tokens)"
+        }, options: LoginOptions(flow: .userAgent)))
     #expect(account.credentials.accessToken == "00D!AQ")
     #expect(account.credentials.refreshToken == "5Aep")
     #expect(account.accessScopes == ["api", "id", "refresh_token"])

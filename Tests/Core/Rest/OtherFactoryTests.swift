@@ -121,7 +121,7 @@ import TestSupport
 
   @Test(.covers("CO-134", "BX-43"))
   func `what needs a later version is refused before the network`() async throws {
-    let transport = ScriptedTransport { _ in TransportResponse(json: "{}") }
+    let transport = ScriptedTransport { _ in RestResponse(json: "{}") }
     let org = TestOrg()
     let accounts = try await org.manager(transport: transport)
     func client(_ version: String) -> RestClient {
@@ -190,7 +190,7 @@ import TestSupport
   }
 
   @Test(.covers("BX-47", "CO-192"))
-  func `a request of Foundation keeps its address, fields and body`() throws {
+  func `a request of Foundation is sent with its address, fields and body`() async throws {
     let url = try #require(URL(string: "https://acme.my.salesforce.com/services/x?a=b%20c"))
     var foreign = URLRequest(url: url, timeoutInterval: 12)
     foreign.httpMethod = "PUT"
@@ -205,6 +205,16 @@ import TestSupport
     #expect(wired.url == url)
     #expect(wired.headers[try #require(HTTPField.Name("X-A"))] == "v")
     #expect(wired.headers[.authorization] == "Bearer access-1")
+    let sent = TestOrg()
+    let transport = sent.transport()
+    let account = sent.account()
+    _ = try await RestClient(
+      account: account, accounts: try await sent.manager(transport: transport),
+      transport: transport
+    ).send(request)
+    #expect(transport.requests.map(\.url) == [url])
+    #expect(transport.requests.first?.headers[.authorization] == "Bearer access-1")
+    #expect(text(transport.requests.first?.body) == "body")
     for none in [TimeInterval.infinity, .greatestFiniteMagnitude] {
       foreign.timeoutInterval = none
       #expect(try RestRequest(foreign).timeout > .seconds(86_400))

@@ -9,7 +9,7 @@ import TestSupport
 /// CO-118, CO-125, CO-126: responses, and what is wrong with them.
 @Suite struct RestErrorTests {
   private func client(
-    _ answer: @escaping @Sendable (TransportRequest) async throws -> TransportResponse
+    _ answer: @escaping @Sendable (TransportRequest) async throws -> RestResponse
   ) async throws -> RestClient {
     let org = TestOrg(answer)
     let transport = org.transport()
@@ -22,7 +22,7 @@ import TestSupport
   func `a refusal carries status, body and the server's faults`() async throws {
     let body =
       #"[{"errorCode":"INVALID_FIELD","message":"No such column 'Secret__c'","fields":["Secret__c"]}]"#
-    let client = try await client { _ in TransportResponse(status: 400, json: body) }
+    let client = try await client { _ in RestResponse(status: 400, json: body) }
     let error = try #require(
       await #expect(throws: RestError.self) { try await client.send(.query("SELECT Secret__c")) })
     #expect(error.code == .server(400))
@@ -49,7 +49,7 @@ import TestSupport
     status: Int, body: String
   ) async throws {
     let client = try await client { _ in
-      TransportResponse(status: status, body: Array(body.utf8))
+      RestResponse(status: status, body: Array(body.utf8))
     }
     let error = await #expect(throws: RestError.self) { try await client.send(.limits()) }
     #expect(error?.code == .server(status))

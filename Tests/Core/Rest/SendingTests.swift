@@ -55,7 +55,7 @@ import TestSupport
         return count
       }
       if number <= times { throw TransportError(code, "no") }
-      return TransportResponse(json: "{}")
+      return RestResponse(json: "{}")
     }
   }
 
@@ -76,7 +76,7 @@ import TestSupport
     #expect(error?.code == .truncated)
     #expect(setup.sent == 3)
     let refused = try await Setup(
-      ScriptedTransport { _ in TransportResponse(status: 503, json: "[]") })
+      ScriptedTransport { _ in RestResponse(status: 503, json: "[]") })
     #expect(try await refused.client.response(to: .limits()).status == 503)
     #expect(refused.sent == 3)
   }
@@ -122,13 +122,13 @@ import TestSupport
     let setup = try await Setup(
       ScriptedTransport { _ in
         guard let wait = answers.withLock({ $0.popLast() }) else { return .init(json: "{}") }
-        return TransportResponse(status: 503, headers: [.retryAfter: wait])
+        return RestResponse(status: 503, headers: [.retryAfter: wait])
       })
     #expect(try await setup.client.send(.limits()).status == 200)
     // A date that is past asks for no wait.
     #expect(setup.waits == [.milliseconds(250), .milliseconds(2250)])
     let long = try await Setup(
-      ScriptedTransport { _ in TransportResponse(status: 503, headers: [.retryAfter: "31"]) })
+      ScriptedTransport { _ in RestResponse(status: 503, headers: [.retryAfter: "31"]) })
     #expect(try await long.client.response(to: .limits()).status == 503)
     #expect(long.sent == 1)
   }
@@ -246,7 +246,7 @@ import TestSupport
   @Test(.covers("BX-51"))
   func `an observer receives what each call cost, and no secret`() async throws {
     let seen = Mutex<[TransferMetrics]>([])
-    let org = TestOrg { _ in TransportResponse(status: 404, json: "[]") }
+    let org = TestOrg { _ in RestResponse(status: 404, json: "[]") }
     org.state.withLock { $0.accessToken = "access-9" }
     let setup = try await Setup(
       org: org, observer: { metrics in seen.withLock { $0.append(metrics) } }, org.transport())
@@ -272,7 +272,7 @@ import TestSupport
   func `a client without an account asks whole addresses without a token`()
     async throws
   {
-    let transport = ScriptedTransport { _ in TransportResponse(json: "{}") }
+    let transport = ScriptedTransport { _ in RestResponse(json: "{}") }
     let client = RestClient(transport: transport)
     let url = try #require(URL(string: "https://example.com/x?y=1"))
     #expect(try await client.send(RestRequest(url: url)).status == 200)
@@ -290,7 +290,7 @@ import TestSupport
   func `a request is a value that any number of tasks may send again`()
     async throws
   {
-    let setup = try await Setup(ScriptedTransport { _ in TransportResponse(json: "{}") })
+    let setup = try await Setup(ScriptedTransport { _ in RestResponse(json: "{}") })
     let request = RestRequest(path: "/x", query: [RestQueryItem("n", 1)])
     #expect(request.method == .get)
     #expect(request.endpoint == "/services/data")
@@ -327,8 +327,8 @@ import TestSupport
     let setup = try await Setup(
       ScriptedTransport { request in
         request.url.path().hasSuffix("good")
-          ? TransportResponse(status: 200, headers: [.contentLength: "3"], body: [1, 2, 3])
-          : TransportResponse(
+          ? RestResponse(status: 200, headers: [.contentLength: "3"], body: [1, 2, 3])
+          : RestResponse(
             status: 404, json: #"[{"errorCode":"NOT_FOUND","message":"m"}]"#)
       })
     let bytes = try await setup.client.withStream(to: RestRequest(path: "/good")) { stream in
@@ -351,7 +351,7 @@ import TestSupport
   func `a stream is refreshed and replayed as any other request is`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 200, body: [1]) }
+    let org = TestOrg { _ in RestResponse(status: 200, body: [1]) }
     org.state.withLock { $0.accessToken = "access-9" }
     let setup = try await Setup(org: org, org.transport())
     let bytes = try await setup.client.withStream(to: .limits()) { stream in
@@ -378,7 +378,7 @@ import TestSupport
       let setup = try await Setup(
         ScriptedTransport { request in
           #expect(request.url.host() == "acme.my.salesforce.com")
-          return TransportResponse(status: 302, headers: [.location: target])
+          return RestResponse(status: 302, headers: [.location: target])
         })
       let error = await #expect(throws: RestError.self) {
         try await setup.client.withStream(to: .limits()) { _ in }
@@ -390,9 +390,9 @@ import TestSupport
       redirects: RedirectRule(trustedHostSuffixes: [".file.force.com"]),
       ScriptedTransport { request in
         request.url.host() == "acme.my.salesforce.com"
-          ? TransportResponse(
+          ? RestResponse(
             status: 302, headers: [.location: "https://acme.file.force.com/f"])
-          : TransportResponse(
+          : RestResponse(
             status: 200, body: Array((request.headers[.authorization] ?? "").utf8))
       })
     let bytes = try await followed.client.withStream(to: .limits()) { stream in

@@ -90,11 +90,11 @@ import Testing
     let manager = try await org.manager(transport: transport)
     await manager.close()
     let error = await #expect(throws: AccountError.self) {
-      try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     #expect(error?.code == .closed)
     let other = await #expect(throws: AccountError.self) {
-      try await manager.logIn(accessToken: "access-1", instance: .production)
+      try await manager.logIn(.tokens(accessToken: "access-1", instance: .production))
     }
     #expect(other?.code == .closed)
     #expect(transport.requests.isEmpty)
@@ -125,7 +125,7 @@ import Testing
     let manager = try await UserAccountManager(
       persister: InMemoryAccountPersister(),
       transport: transport(org, latch, hasGranted: hasGranted))
-    let login = Task { try await manager.logIn(app: TestOrg.app, presenter: presenter) }
+    let login = Task { try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter)) }
     try await hasGranted.wait()
     await manager.cancelLogin()
     latch.open()
@@ -140,7 +140,7 @@ import Testing
     let stub = LoginServerStub([
       "/services/oauth2/revoke": { request in
         revoked.withLock { $0.append(form(request)["token"] ?? "") }
-        return TransportResponse(status: 200)
+        return RestResponse(status: 200)
       }
     ])
     let persister = FailingPersister()
@@ -150,7 +150,7 @@ import Testing
       stub.set(Self.tokenPath) { _ in
         LoginServerStub.tokens(["refresh_token": token], without: missing)
       }
-      return try await manager.logIn(app: TestOrg.app, presenter: presenter)
+      return try await manager.logIn(.browser(app: TestOrg.app, presenter: presenter))
     }
     // No instance; an unknown user; no room on the disk.
     await #expect(throws: OAuthError.self) {

@@ -66,7 +66,8 @@ import TestSupport
     await until { org.state.withLock { $0.refreshes } == 1 }
     let login = Task {
       try await manager.logIn(
-        accessToken: "access-9", instance: try LoginServer("https://acme.my.salesforce.com"))
+        .tokens(
+          accessToken: "access-9", instance: try LoginServer("https://acme.my.salesforce.com")))
     }
     await until { clock.hasSleeper(for: .seconds(10)) }
     clock.advance(by: .seconds(10))
@@ -109,7 +110,7 @@ import TestSupport
   func `a request is replayed once and not again`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 401) }
+    let org = TestOrg { _ in RestResponse(status: 401) }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
     let client = RestClient(account: org.account(), accounts: manager, transport: transport)
@@ -182,7 +183,7 @@ import TestSupport
 
   @Test(.covers("CO-120.2"))
   func `a request without authentication is never refreshed`() async throws {
-    let org = TestOrg { _ in TransportResponse(status: 401) }
+    let org = TestOrg { _ in RestResponse(status: 401) }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
     let client = RestClient(account: org.account(), accounts: manager, transport: transport)
@@ -199,7 +200,7 @@ import TestSupport
     let org = TestOrg { _ in
       let stored = try await persister.fetch(TestOrg.identity)
       whenReplayed.withLock { $0 = stored?.credentials.refreshToken }
-      return TransportResponse(json: "{}")
+      return RestResponse(json: "{}")
     }
     org.state.withLock {
       $0.accessToken = "access-9"
@@ -313,7 +314,7 @@ import TestSupport
     try await persister.save(org.account())
     let manager = try await UserAccountManager(persister: persister, transport: org.transport())
     let other = try await UserAccountManager(persister: persister, transport: org.transport())
-    let events = await manager.events()
+    let events = manager.events()
     await #expect(throws: OAuthError.self) { try await manager.refresh(TestOrg.identity) }
     #expect(try await persister.fetch(TestOrg.identity)?.loginState == .notLoggedIn)
     // The other one does not ask the server what is known.
@@ -381,12 +382,18 @@ import TestSupport
   func `an explicit refresh tells its subscribers`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.instance = "https://acme2.my.salesforce.com" }
-    let manager = try await org.manager()
-    let events = await manager.events()
+    let persister = InMemoryAccountPersister()
+    try await persister.save(org.account())
+    let manager = try await UserAccountManager(
+      persister: persister, transport: org.transport())
+    let events = manager.events()
     let stayed = try await manager.refresh(TestOrg.identity)
     #expect(stayed.credentials.accessToken == "access-2")
     #expect(stayed.credentials.refreshToken == "refresh-1")
     #expect(stayed.apiURL?.host() == "acme.my.salesforce.com")
+    let saved = try #require(try await persister.fetch(TestOrg.identity))
+    #expect(saved.credentials.accessToken == "access-2")
+    #expect(await manager.account(for: TestOrg.identity) == stayed)
     try await manager.confirmMove(
       of: TestOrg.identity, to: try LoginServer("https://acme2.my.salesforce.com"))
     let moved = try await manager.refresh(TestOrg.identity)

@@ -20,8 +20,9 @@ import Testing
     let manager = try await org.manager([org.account(refreshToken: nil)])
     for refreshToken in ["refresh-1", nil] {
       try await manager.logIn(
-        accessToken: "access-1", refreshToken: refreshToken,
-        instance: try LoginServer("https://acme.my.salesforce.com"))
+        .tokens(
+          accessToken: "access-1", refreshToken: refreshToken,
+          instance: try LoginServer("https://acme.my.salesforce.com")))
     }
     #expect(!org.state.withLock { $0.revocations }.contains("access-1"))
   }

@@ -70,7 +70,7 @@ import TestSupport
       let refreshed = try await accounts.refresh(account.identity)
       #expect(refreshed.credentials.accessToken == "new")
       let login = try await accounts.logIn(
-        accessToken: "other", instance: account.credentials.loginServer)
+        .tokens(accessToken: "other", instance: account.credentials.loginServer))
       #expect(login.identity == account.identity)
       // The login ended the former refresh token.
       #expect(server.requests.contains { $0.path == "/services/oauth2/revoke" })

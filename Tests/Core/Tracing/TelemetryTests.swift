@@ -39,7 +39,7 @@ import Tracing
   @Test(.covers("CO-194"))
   func `a request is a span and counted, without its query and its body`() async throws {
     let org = TestOrg { _ in
-      TransportResponse(status: 201, json: #"{"secret":"canary-response"}"#)
+      RestResponse(status: 201, json: #"{"secret":"canary-response"}"#)
     }
     let client = client(org, try await org.manager())
     try await observed {
@@ -90,7 +90,7 @@ import Tracing
   func `retries and refreshes are counted, and a refresh is a span within its request`()
     async throws
   {
-    let org = TestOrg { _ in TransportResponse(status: 503) }
+    let org = TestOrg { _ in RestResponse(status: 503) }
     let client = client(org, try await org.manager())
     org.state.withLock { $0.accessToken = "new" }
     try await observed { _ = try await client.response(to: RestRequest(path: "/{v}/limits")) }
@@ -111,8 +111,9 @@ import Tracing
     let manager = try await org.manager([])
     try await observed {
       _ = try await manager.logIn(
-        accessToken: "access-1", refreshToken: "refresh-canary", instance: .production,
-        app: TestOrg.app)
+        .tokens(
+          accessToken: "access-1", refreshToken: "refresh-canary", instance: .production,
+          app: TestOrg.app))
     }
     let span = try #require(tracer.finishedSpans.first { $0.operationName == "fieldforce.login" })
     #expect(texts(span)["type"] != nil)

@@ -22,7 +22,7 @@ import TestSupport
     _ request: TransportRequest, _ location: String, status: Int = 307
   ) -> TransportRequest? {
     RedirectRule(trustedHostSuffixes: RedirectRule.platformHostSuffixes).request(
-      after: TransportResponse(status: status, headers: [.location: location]), to: request)
+      after: RestResponse(status: status, headers: [.location: location]), to: request)
   }
 
   @Test(
@@ -91,8 +91,8 @@ import TestSupport
   func `a client gets a redirect to an untrusted host as its response`() async throws {
     let org = TestOrg { request in
       request.url.path().hasSuffix("/limits")
-        ? TransportResponse(status: 302, headers: [.location: "https://evil.example.com/"])
-        : TransportResponse(json: "{}")
+        ? RestResponse(status: 302, headers: [.location: "https://evil.example.com/"])
+        : RestResponse(json: "{}")
     }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
@@ -104,17 +104,17 @@ import TestSupport
 
   @Test func `a redirect without end is given back after five`() async throws {
     let transport = ScriptedTransport { _ in
-      TransportResponse(status: 302, headers: [.location: "/again"])
+      RestResponse(status: 302, headers: [.location: "/again"])
     }
-    let first = try request("https://acme.salesforce.com/first")
-    let response = try await transport.send(first, following: RedirectRule())
+    let url = try #require(URL(string: "https://acme.salesforce.com/first"))
+    let response = try await RestClient(transport: transport).response(to: RestRequest(url: url))
     #expect(response.status == 302)
     #expect(transport.requests.count == 6)
   }
 
   @Test func `the token endpoint is never followed elsewhere`() async throws {
     let transport = ScriptedTransport { _ in
-      TransportResponse(
+      RestResponse(
         status: 307, headers: [.location: "https://other.salesforce.com/services/oauth2/token"])
     }
     let service = OAuthService(transport: transport, userAgent: UserAgent())
@@ -134,8 +134,8 @@ import TestSupport
     let url = try #require(URL(string: address))
     let org = TestOrg { request in
       request.url.path().hasSuffix("/limits")
-        ? TransportResponse(status: 302, headers: [.location: address])
-        : TransportResponse(json: "{}")
+        ? RestResponse(status: 302, headers: [.location: address])
+        : RestResponse(json: "{}")
     }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)

@@ -77,7 +77,7 @@ struct ContainerTests {
     return app
   }
 
-  @Test(.covers("HT-2", "HT-3", "HT-15", "HT-19"))
+  @Test(.covers("HT-2", "HT-3", "HT-15", "HT-19", "CO-180.3"))
   func `a local app starts at its page under https://localhost, with cookies and a user agent`()
     async throws
   {
@@ -89,7 +89,9 @@ struct ContainerTests {
         #expect(start?["url"] == "https://localhost/pages/one.html?x=1")
         #expect(start?["cookies"]?.array?.first?["name"] == "sid")
         #expect(start?["cookies"]?.array?.first?["value"] == .string(server.info.accessToken))
-        #expect(start?["userAgent"]?.string?.hasPrefix("SalesforceMobileSDK/") == true)
+        let agent = try #require(start?["userAgent"]?.string)
+        #expect(agent.hasPrefix("SalesforceMobileSDK/\(SDKVersion.current) "))
+        #expect(agent.contains(" HybridLocal ftr_"))
         #expect(
           start?["profile"]
             == .string("\(server.info.organizationId)-\(server.info.userId)"))
@@ -97,7 +99,7 @@ struct ContainerTests {
     }
   }
 
-  @Test(.covers("HT-2", "HT-22"))
+  @Test(.covers("HT-2", "HT-22", "CO-180.3"))
   func `a remote app starts at its page on the user's server, whatever server its page names`()
     async throws
   {
@@ -105,8 +107,24 @@ struct ContainerTests {
       let expected = server.info.instanceUrl + "/apex/P?a=b"
       for page in ["apex/P?a=b", "/apex/P?a=b", "https://other.example/apex/P?a=b"] {
         try await Self.with(Self.remote(page), server: server) { window async throws in
-          #expect(try await window.call("start")?["url"] == .string(expected))
+          let start = try await window.call("start")
+          #expect(start?["url"] == .string(expected))
+          #expect(start?["userAgent"]?.string?.contains(" HybridRemote ftr_") == true)
         }
+      }
+    }
+  }
+
+  @Test(.covers("HT-22"))
+  func `a remote app of a community's user starts at its page in the community`() async throws {
+    try await withMockOrg { _, server in
+      try await Self.with(Self.remote("https://x.example/apex/P"), server: server) {
+        window async throws in
+        var account = try #require(await window.host.accounts.current)
+        account.credentials.communityURL = URL(string: "https://acme.my.site.com/partners")
+        #expect(
+          window.container.remotePage(account).absoluteString
+            == "https://acme.my.site.com/partners/apex/P")
       }
     }
   }
@@ -171,6 +189,29 @@ struct ContainerTests {
     }
   }
 
+  @Test(.covers("HT-16"))
+  func `a home page of a server that is not the user's is not shown, and its file is the user's`()
+    async throws
+  {
+    try await withMockOrg { org, server in
+      try await Self.with(Self.remote(), server: server) { window async throws in
+        _ = try await window.call("start")
+        let home = server.info.instanceUrl + "/apex/BasicVFTest"
+        _ = try await window.call("loaded", ["url": .string(home)])
+        let file = window.container.homeFile
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        org.add(MockOrgFault(path: "/services/", count: nil, action: .dropBeforeCommit))
+        let others = ["https://evil.example/x", "file:///etc/passwd"]
+        for planted in others + [home.replacing("://", with: "://evil@")] {
+          try Data(planted.utf8).write(to: file)
+          let page = try await window.call("start")?["url"]?.string
+          #expect(page?.hasPrefix(HybridContainer.errorAddress) == true, "\(planted)")
+        }
+      }
+    }
+  }
+
   @Test(.covers("HT-17", "BX-119"))
   func `a page whose session has expired returns after one refresh, and three times at most`()
     async throws
@@ -194,6 +235,36 @@ struct ContainerTests {
         // A page that loaded may expire again.
         _ = try await window.call("loaded", ["url": .string(page)])
         #expect(try await window.navigate(expired) == "load \(page)")
+      }
+    }
+  }
+
+  @Test(.covers("CO-36.3", "HT-17"))
+  func `the login page and single sign-on addresses of the org say that a session has expired`()
+    async throws
+  {
+    try await withMockOrg { org, server in
+      org.add(
+        MockOrgFault(
+          path: "auth-configuration",
+          action: .status(
+            200,
+            body: """
+              {"LoginPage":{"LoginPageUrl":"https://login.acme.example/"},
+               "SamlProviders":[{"SsoUrl":"https://idp.acme.example/saml"}],
+               "AuthProviders":[{"SsoUrl":"https://other.acme.example/auth?p=1"}]}
+              """)))
+      try await Self.with(Self.remote(), server: server) { window async throws in
+        _ = try await window.call("start")
+        let start = "\(server.info.instanceUrl)/apex/BasicVFTest"
+        for page in [
+          "https://login.acme.example/?x=1", "https://idp.acme.example/saml/start",
+          "https://other.acme.example/auth?p=2",
+        ] {
+          _ = try await window.call("loaded", ["url": .string(start)])
+          #expect(try await window.navigate(page) == "load \(start)", "\(page)")
+        }
+        #expect(try await window.navigate("https://idp.acme.example/help") == "cancel")
       }
     }
   }
@@ -286,7 +357,7 @@ struct ContainerTests {
     }
   }
 
-  @Test(.covers("HT-21", "BX-125", "BX-130"))
+  @Test(.covers("HT-21", "BX-125", "BX-130.1"))
   func `after a logout the window alone starts again and removes the user's profile`()
     async throws
   {

@@ -49,7 +49,7 @@ struct SessionCookieTests {
         ].map { $0 + end })
   }
 
-  @Test(.covers("HT-15"))
+  @Test(.covers("HT-15", "CO-54.2"))
   func
     `without a hybrid grant there are the session and the org, and a token for APIs is no session`()
   {

@@ -19,15 +19,19 @@ struct TestHost: Sendable {
 
   /// Runs `body` with a host without a user and without a network.
   ///
-  /// - Parameter modules: Plug-ins that need the host.
+  /// - Parameters:
+  ///   - modules: Plug-ins that need the host.
+  ///   - prepare: Changes the accounts before there is a bridge, which has no event of it to follow.
   static func with(
     plugins: [any HybridPlugin] = [], modules: (HybridHost) -> [any HybridPlugin] = { _ in [] },
-    encryption: StoreEncryption? = nil, adjust: (inout HybridHost) -> Void = { _ in },
+    encryption: StoreEncryption? = nil,
+    prepare: (UserAccountManager) async throws -> Void = { _ in },
+    adjust: (inout HybridHost) -> Void = { _ in },
     _ body: (TestHost) async throws -> Void
   ) async throws {
     try await with(
       URLSessionTransport(), modules: { plugins + modules($0) }, encryption: encryption,
-      adjust: adjust, body)
+      prepare: prepare, adjust: adjust, body)
   }
 
   /// Runs `body` with a mock org and a host whose user has logged in to it.
@@ -37,17 +41,16 @@ struct TestHost: Sendable {
     _ body: (TestHost, MockOrg) async throws -> Void
   ) async throws {
     try await withMockOrg { org, server in
-      try await with(modules: modules, adjust: adjust) { host in
-        try await host.accounts.logIn(to: server)
-        try await body(host, org)
-      }
+      try await with(
+        modules: modules, prepare: { try await $0.logIn(to: server) }, adjust: adjust
+      ) { try await body($0, org) }
     }
   }
 
   private static func with(
     _ transport: any HTTPTransport, modules: (HybridHost) -> [any HybridPlugin],
-    encryption: StoreEncryption?, adjust: (inout HybridHost) -> Void,
-    _ body: (TestHost) async throws -> Void
+    encryption: StoreEncryption?, prepare: (UserAccountManager) async throws -> Void,
+    adjust: (inout HybridHost) -> Void, _ body: (TestHost) async throws -> Void
   ) async throws {
     try await TemporaryFolder.with { folder in
       let secrets = FileSecretStore(
@@ -55,6 +58,7 @@ struct TestHost: Sendable {
       let accounts = try await UserAccountManager(
         persister: EncryptedAccountDirectory(root: folder.file("accounts"), secrets: secrets),
         transport: transport)
+      try await prepare(accounts)
       let stores = SmartStoreManager(
         root: folder.file("stores"),
         encryption: encryption ?? .encrypted(SecretStoreKeyProvider(secrets)), accounts: accounts)
@@ -91,9 +95,10 @@ extension UserAccountManager {
   /// Logs a user of a mock org in, who becomes the current user.
   func logIn(with info: ConnectionInfo) async throws -> UserAccount {
     try await logIn(
-      accessToken: info.accessToken, refreshToken: info.refreshToken,
-      instance: try LoginServer(info.instanceUrl),
-      app: ConnectedApp(
-        clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
+      .tokens(
+        accessToken: info.accessToken, refreshToken: info.refreshToken,
+        instance: try LoginServer(info.instanceUrl),
+        app: ConnectedApp(
+          clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false)))
   }
 }

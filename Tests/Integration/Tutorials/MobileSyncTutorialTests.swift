@@ -22,9 +22,10 @@ import Testing
         let accounts = try await UserAccountManager(
           persister: InMemoryAccountPersister(), transport: transport)
         let account = try await accounts.logIn(
-          accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
-          app: ConnectedApp(
-            clientId: server.info.clientId, redirectURI: server.info.redirectUri))
+          .tokens(
+            accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
+            app: ConnectedApp(
+              clientId: server.info.clientId, redirectURI: server.info.redirectUri)))
         let client = RestClient(account: account, accounts: accounts, transport: transport)
         let stores = SmartStoreManager(
           root: temporary.file("stores"),

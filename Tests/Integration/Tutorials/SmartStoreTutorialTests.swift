@@ -23,9 +23,10 @@ import Testing
             root: folder.appending(path: "accounts"), secrets: secrets),
           transport: transport)
         let account = try await accounts.logIn(
-          accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
-          app: ConnectedApp(
-            clientId: server.info.clientId, redirectURI: server.info.redirectUri))
+          .tokens(
+            accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
+            app: ConnectedApp(
+              clientId: server.info.clientId, redirectURI: server.info.redirectUri)))
         // end of sample
 
         // sample: tutorial-store-file

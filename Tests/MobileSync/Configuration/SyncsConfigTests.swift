@@ -79,6 +79,8 @@ import TestSupport
       #expect(sync.type.rawValue == said["syncType"]?.string)
       #expect(
         sync.options.mergeMode.rawValue == said["options"]?["mergeMode"]?.string ?? "OVERWRITE")
+      let fields = said["options"]?["fieldlist"]?.array
+      #expect(sync.options.fieldlist == fields?.compactMap(\.string), "\(sync.name ?? "")")
       for (key, value) in said["target"]?.object ?? [:]
       where !["androidImpl", "query", "parent", "children", "infos"].contains(key) {
         #expect(sync.target[key] == value, "\(sync.name ?? "") \(key)")

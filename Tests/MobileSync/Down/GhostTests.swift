@@ -1,9 +1,10 @@
-import MobileSync
 import MobileSyncTestSupport
 import SalesforceAnalytics
 import SalesforceSDKCommon
 import SoqlSyncDown
 import Testing
+
+@testable import MobileSync
 import TestSupport
 
 @Suite struct GhostTests {
@@ -154,6 +155,38 @@ import TestSupport
     #expect(await device.manager.isStopped)
     #expect(org.requests.count == 2)
     #expect(try await device.rows().count == 30)
+  }
+
+  @Test(.covers("MS-100"))
+  func `a cleaning that waits behind another operation ends with a stop and frees its sync`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    let (sync, other) = (try await down(device), try await down(device))
+    org.forgetRequests()
+    let latch = Latch()
+    org.intervene { _, _ in
+      await latch.pass()
+      return .none
+    }
+    let run = try await device.manager.reSync(id: other)
+    await latch.arrival()
+    let cleaning = Task { try await device.manager.cleanResyncGhosts(forId: sync) }
+    // Until the cleaning waits too.
+    while await syncErrorCode({ try await device.manager.checkNotActive(sync) }) == nil {
+      await Task.yield()
+    }
+    await device.manager.stop()
+    latch.open()
+    #expect(await syncErrorCode { _ = try await cleaning.value } == .stopped)
+    #expect(await syncErrorCode { _ = try await run.finished() } == .stopped)
+    #expect(await device.manager.isStopped)
+    #expect(org.requests.count == 1)
+    #expect(try await device.rows().count == 1)
+    try await device.manager.restart(restartStoppedSyncs: false)
+    #expect(try await device.manager.cleanResyncGhosts(forId: sync) == 0)
   }
 
   @Test(.covers("MS-316", "MS-99", "MS-101"))

@@ -50,7 +50,9 @@ import Testing
     #expect(error?.state?.status == .failed)
     #expect(error?.message.contains(Device.soup) == true)
     let state = try #require(try await device.manager.syncStatus(forId: run.state.id))
-    #expect(state.status == .failed && state.progress == 50)
+    #expect(state.status == .failed)
+    // The second page is requested while the first is written, which may fail, too.
+    #expect(state.progress <= 50)
   }
 
   @Test(.covers("MS-77"))

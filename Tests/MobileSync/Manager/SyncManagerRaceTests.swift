@@ -185,8 +185,38 @@ import TestSupport
     var sync = try await stored(device)
     sync.maxTimeStamp = 1_000
     sync.progress = 50
-    sync.goOn()
-    #expect(sync.maxTimeStamp == 999 && sync.progress == 0 && sync.totalSize == -1)
+    sync.resume()
+    #expect(sync.maxTimeStamp == 999 && sync.progress == 50 && sync.totalSize == -1)
+  }
+
+  @Test(.covers("MS-48"), arguments: [false, true])
+  func `a run that is restarted while it stops never reports less progress`(
+    isDownload: Bool
+  ) async throws {
+    let device = try await Device.open(InMemoryOrg())
+    for name in ["a", "b", "c", "d"] {
+      if isDownload { device.org.create("Account", ["Name": .string(name)]) }
+      if !isDownload { try await device.create([["Name": .string(name)]]) }
+    }
+    device.org.pageSize = 1
+    await device.manager.close()
+    let manager = try await SyncManager(
+      store: device.store, sender: InterruptingSender(org: device.org, at: isDownload ? 4 : 5),
+      registry: device.registry)
+    let run =
+      isDownload
+      ? try await manager.syncDown(
+        target: try SoqlSyncDownTarget(query: Device.query),
+        options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+      : try await manager.syncUp(
+        target: CollectionSyncUpTarget(maxBatchSize: 1),
+        options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup)
+    var reported: [Int] = []
+    for await state in run.updates { reported.append(state.progress) }
+    #expect(reported == reported.sorted() && reported.last == 100)
+    #expect(reported.contains { (1..<100).contains($0) })
+    #expect(try await device.rows().count == 4 && device.org.records("Account").count == 4)
+    await manager.close()
   }
 }
 
@@ -197,19 +227,23 @@ private final class HeldEvents: EventStore {
   func store(_ event: AnalyticsEvent) async { await latch.pass() }
 }
 
-/// Sends to an org, and once, instead of the second request, tells of a stop that is over by then.
+/// Sends to an org, and once, in the place of a request, reports a stop that is over by then.
 private final class InterruptingSender: SyncRequestSender {
   private let org: InMemoryOrg
+  private let place: Int
   private let count = Mutex(0)
 
-  init(org: InMemoryOrg) { self.org = org }
+  init(org: InMemoryOrg, at place: Int = 2) {
+    self.org = org
+    self.place = place
+  }
 
   func response(to request: RestRequest) async throws -> RestResponse {
     let number = count.withLock { count in
       count += 1
       return count
     }
-    if number == 2 { throw StopSignal.Interruption.stopped }
+    if number == place { throw StopSignal.Interruption.stopped }
     return try await org.response(to: request)
   }
 }

@@ -59,6 +59,27 @@ import TestSupport
     #expect(try await device.dirtyRows().count == 4)
   }
 
+  @Test func `the id of an entry from an earlier run accepts no create`() async throws {
+    let device = try await Device.open(InMemoryOrg())
+    try await device.create([["Name": "first"]])
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    let first = try #require(try await device.rows().first?["Id"]?.string)
+    try await device.create([["Name": "second"]])
+    device.org.intervene { _, request in
+      request.line.hasPrefix("POST")
+        ? .response(status: 200, body: "[\(Self.result(first))]") : .none
+    }
+    _ = try? await up(device, CollectionSyncUpTarget()).finished()
+    device.org.intervene(nil)
+    let rows = try await device.rows()
+    #expect(rows.compactMap { $0["Name"]?.string } == ["first", "second"])
+    #expect(rows.map { $0["Id"]?.string == first } == [true, false])
+    #expect(rows[1][SyncKeys.lastError]?.string?.contains("UNEXPECTED_RESPONSE") == true)
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    #expect(device.org.records("Account").count == 2)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
   @Test(arguments: ["../../x?y#", "1' OR '1'='1", "001", "001000000000099AA\u{e9}", " "])
   func `a text that is no id of a record accepts no create`(id: String) async throws {
     let device = try await Device.open(InMemoryOrg())

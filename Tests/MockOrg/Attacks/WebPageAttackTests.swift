@@ -71,6 +71,27 @@ import Testing
   }
 
   @Test(arguments: [
+    ["evil.example", "127.0.0.1:PORT"], ["127.0.0.1:PORT", "evil.example"],
+    ["127.0.0.1:PORT", "127.0.0.1:PORT"], [""], ["", "127.0.0.1:PORT"], ["127.0.0.1:PORT", ""],
+  ])
+  func `a request with several Host headers, or an empty one, gets nothing`(
+    hosts: [String]
+  ) async throws {
+    try await withMockOrg { org, server in
+      let port = try #require(server.url.port)
+      let key = server.info.pageUrl.split(separator: "?").last ?? ""
+      for path in ["/services/data", "/?\(key)", "/mock-org/page/page.js"] {
+        let connection = try RawConnection(port: port)
+        let fields = hosts.map { "Host: \($0.replacing("PORT", with: "\(port)"))\r\n" }.joined()
+        connection.send("GET \(path) HTTP/1.1\r\nConnection: close\r\n\(fields)\r\n")
+        let text = String(decoding: connection.bytesToEnd() ?? [], as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 4"), "\(hosts) \(path): \(text)")
+        #expect(!text.contains("Set-Cookie") && !text.contains("Location:"))
+      }
+    }
+  }
+
+  @Test(arguments: [
     "https://evil.example", "http://127.evil.example", "null", "file://", "http://127.0.0.1",
     "http://127.0.0.1:1", "http://localhost:1", "https://acme.my.salesforce.com", "",
   ])

@@ -241,4 +241,24 @@ import TestSupport
     let types = try await org.org.query("SELECT RecordType.Name FROM Account")
     #expect(types[0]["RecordType"]?["Name"]?.string == "Big one")
   }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func `a definition that is a pipe, or has gigabytes, is refused`(isPipe: Bool) async throws {
+    let org = try OrgUnderTest()
+    let project = try trip()
+    let fields = "force-app/main/default/objects/Trip__c/fields"
+    let file = project.url.appending(path: "\(fields)/Late__c.field-meta.xml")
+    if isPipe {
+      #expect(mkfifo(file.path, 0o600) == 0)
+    } else {
+      try Data().write(to: file)
+      let handle = try FileHandle(forWritingTo: file)
+      try handle.truncate(atOffset: 3 << 30)
+      try handle.close()
+    }
+    let error = await #expect(throws: MockOrgError.self) {
+      try await org.org.load(sourceFormat: project.url)
+    }
+    #expect(error?.code == .unreadable)
+  }
 }

@@ -98,7 +98,9 @@ final class ConvergenceDevice: Sendable {
       store: store, sender: org, userId: "005000000000001AAA", registry: registry,
       environment: SyncEnvironment(
         now: { [org] in org.now + lead * 3_600_000 },
-        uniqueNumber: { self.ids.withLock { $0.next() } }))
+        uniqueNumber: { self.ids.withLock { $0.next() } },
+        wait: { [org] in org.advanceClock(by: $0) },
+        instant: { [start = ContinuousClock.now] in start }))
   }
 
   /// Starts a process.
@@ -160,6 +162,30 @@ final class ConvergenceDevice: Sendable {
   /// Runs a sync down, and a sync up, to the end.
   func run(_ sync: ConvergenceWorld.Sync) async throws {
     _ = try await manager.reSync(named: sync.name).finished()
+  }
+
+  private static let rescueKey = RescueKeyPair()
+  private static let rescueUser = RescueUser(
+    organizationId: "00D000000000001AAA", userId: "005000000000001AAA")
+
+  func exportRescue() async throws -> [UInt8] {
+    try await store.exportRescue(
+      for: .publicKey(Self.rescueKey.publicKey), of: Self.rescueUser, registry: registry
+    ).bundle
+  }
+
+  func importRescue(_ bundle: [UInt8]) async throws {
+    _ = try await store.importRescue(
+      bundle, with: .privateKey(Self.rescueKey.privateKey), of: Self.rescueUser, registry: registry)
+  }
+
+  /// Starts with empty soups, as a new device does.
+  func replaceStore() async throws {
+    try await stop()
+    let fresh = try Self.copy(of: try await Models.shared.folder(of: world.shape))
+    folder.withLock { $0 = fresh }
+    withExtra.withLock { $0 = false }
+    try await start()
   }
 
   /// Runs all syncs up in the order of references.

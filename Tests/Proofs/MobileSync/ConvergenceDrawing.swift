@@ -18,7 +18,12 @@ struct StoryDrawing {
     case 9: return [.sync(device: device, .ghosts(number(0..<4)), fault(oneOf: 4))]
     case 10: return [.resolve(device: device, pick([.mine, .theirs, .values]))]
     default:
-      return [number(0..<3) == 0 ? .addField(device: device) : .restart(device: device)]
+      switch number(0..<5) {
+      case 0: return [.addField(device: device)]
+      case 1: return [.rescue(device: device, into: number(0..<3))]
+      case 2, 3: return [.undo(device: device, pick: number(0..<6))]
+      default: return [.restart(device: device)]
+      }
     }
   }
 

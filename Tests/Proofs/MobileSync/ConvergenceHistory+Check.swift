@@ -51,7 +51,8 @@ extension ConvergenceHistory {
     var left: String?
     for round in 0..<8 {
       for device in devices {
-        while try await !device.store.conflicts().isEmpty {
+        // A held create is sent, or found, by a later run.
+        while try await device.store.conflicts().contains(where: { $0.heldUntil == nil }) {
           try await resolve(device, (round + device.number) % 2 == 0 ? .mine : .theirs)
         }
         try await mendLookups(of: device)
@@ -86,8 +87,7 @@ extension ConvergenceHistory {
       }
       for (number, level) in world.levels.enumerated() {
         let fields =
-          world.fetchedFields(level, withExtra: device.fetchesExtra)
-          + (ConvergenceGap.isOpen(.dates) ? [] : ["LastModifiedDate"])
+          world.fetchedFields(level, withExtra: device.fetchesExtra) + ["LastModifiedDate"]
         let expected = org.records(level.object).filter { world.isFetched($0, level, org) }
         let found = rows.filter { $0.level == number }.map(\.record)
         if let fault = Self.difference(found, expected, fields) {

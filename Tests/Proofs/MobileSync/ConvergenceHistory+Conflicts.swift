@@ -10,7 +10,9 @@ extension ConvergenceHistory {
   func resolve(
     _ device: ConvergenceDevice, _ decision: ConvergenceStory.Decision
   ) async throws {
-    guard let conflict = try await device.store.conflicts().first,
+    // The user lets a create alone that the server may still complete.
+    guard
+      let conflict = try await device.store.conflicts().first(where: { $0.heldUntil == nil }),
       let row = try await device.allRows().first(where: {
         world.levels[$0.level].soup == conflict.soupName && $0.entryId == conflict.entryId
       })

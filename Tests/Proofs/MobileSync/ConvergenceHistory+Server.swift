@@ -27,12 +27,19 @@ extension ConvergenceHistory {
     org.setQueryTime(0)
     org.pageSize = world.pageSize
     org.setChildPageSize(world.pageSize)
-    if world.normalizes {
-      org.changeValuesOnSaving { _, fields in
-        for field in ConvergenceFields.written {
-          if let value = fields[field] {
-            fields[field] = ConvergenceLedger.normalized(value, in: field)
-          }
+    let tags = Mutex(Set<String>())
+    org.changeValuesOnSaving { _, fields in
+      let tag = fields[ConvergenceFields.tag]?.string
+      let isNew = tag.map { tag in tags.withLock { $0.insert(tag).inserted } } ?? false
+      for field in ConvergenceFields.written {
+        guard let value = fields[field].map({ ConvergenceLedger.typed($0, in: field) }) else {
+          continue
+        }
+        fields[field] = value
+        if world.replacesValues, isNew {
+          fields[field] = ConvergenceLedger.replaced(value, in: field)
+        } else if world.normalizes {
+          fields[field] = ConvergenceLedger.normalized(value, in: field)
         }
       }
     }
@@ -99,7 +106,6 @@ extension ConvergenceHistory {
   @discardableResult
   func editOnServer(_ pick: Int, _ field: Int, isLate: Bool = false) async throws -> Int? {
     guard let found = pickRecord(pick) else { return nil }
-    try await noteChange(of: found.record)
     let object = world.levels[found.level].object
     var value = JSONValue.string("extra \(ledger.newTag())")
     var name = ConvergenceFields.extra
@@ -115,7 +121,6 @@ extension ConvergenceHistory {
 
   func move(_ pick: Int, byKind isKind: Bool) async throws {
     guard let found = pickRecord(pick), !isKind || world.hasSecondDown else { return }
-    try await noteChange(of: found.record)
     let name = isKind ? ConvergenceFields.kind : ConvergenceFields.region
     let (one, other): (JSONValue, JSONValue) = isKind ? ("a", "b") : ("in", "out")
     org.update(
@@ -129,7 +134,6 @@ extension ConvergenceHistory {
   }
 
   private func delete(_ found: Found) async throws {
-    try await noteChange(of: found.record)
     let before = Set(records().map(\.id))
     ledger.allowReplacing(ConvergenceLedger.numbers(in: found.record))
     allowReplacingChildren(of: found.record, found.level)
@@ -179,18 +183,5 @@ extension ConvergenceHistory {
     record[ConvergenceFields.externalId] = found.record[ConvergenceFields.externalId]
     if let lookup = world.levels[found.level].lookup { record[lookup] = found.record[lookup] }
     org.create(world.levels[found.level].object, record)
-  }
-
-  /// Notes that a record is changed on the server, or by another device, before the device that created
-  /// it knows that it arrived.
-  func noteChange(of record: JSONObject) async throws {
-    guard ConvergenceGap.isOpen(.touchedInDoubt), let tag = record[ConvergenceFields.tag]
-    else { return }
-    for device in devices {
-      let isInDoubt = try await device.allRows().contains { row in
-        row.record[ConvergenceFields.tag] == tag && row.isCreated
-      }
-      if isInDoubt { ledger.allowRepeating(record) }
-    }
   }
 }

@@ -36,7 +36,6 @@ extension ConvergenceHistory {
     guard !rows.isEmpty else { return }
     let row = rows[pick % rows.count]
     let name = ConvergenceFields.written[field % ConvergenceFields.written.count]
-    if !row.isCreated { try await noteChange(of: row.record) }
     let seen = try await device.edit(row, [name: newValue(name)])
     ledger.allowReplacing([ConvergenceLedger.number(of: seen?[name])].compactMap { $0 })
   }
@@ -73,7 +72,6 @@ extension ConvergenceHistory {
     let rows = try await device.rows().filter { world.levels[$0.level].lookup != nil }
     guard !rows.isEmpty, !world.shape.isTree else { return }
     let row = rows[pick % rows.count]
-    if !row.isCreated { try await noteChange(of: row.record) }
     _ = try await device.edit(
       row, [world.levels[row.level].lookup ?? "": "001000000000999AAA"])
   }
@@ -84,12 +82,8 @@ extension ConvergenceHistory {
     guard !children.isEmpty, !world.shape.isTree else { return }
     let row = children[pick % children.count]
     let level = world.levels[row.level]
-    let parents = rows.filter {
-      $0.level == level.parent
-        && !(ConvergenceGap.isOpen(.selfReferences) && $0.id == row.id && row.level == $0.level)
-    }
+    let parents = rows.filter { $0.level == level.parent }
     guard let lookup = level.lookup, !parents.isEmpty else { return }
-    if !row.isCreated { try await noteChange(of: row.record) }
     _ = try await device.edit(row, [lookup: .string(parents[other % parents.count].id)])
   }
 
@@ -97,11 +91,39 @@ extension ConvergenceHistory {
     let rows = try await device.rows().filter { !ConvergenceLedger.isEqual($0.record) }
     guard !rows.isEmpty else { return }
     let row = rows[pick % rows.count]
-    if !row.isCreated { try await noteChange(of: row.record) }
     // The user knows that a tree goes as a whole.
     for seen in try await device.delete(row) {
       ledger.allowReplacing(ConvergenceLedger.numbers(in: seen))
     }
+  }
+
+  /// Undoes the changes of an unsynced entry, if that is possible.
+  func undo(_ device: ConvergenceDevice, _ pick: Int) async throws {
+    let rows = try await device.allRows().filter {
+      $0.isDirty && !ConvergenceLedger.isEqual($0.record)
+    }
+    guard !rows.isEmpty else { return }
+    let row = rows[pick % rows.count]
+    do {
+      try await device.store.undoEdit(id: row.id, in: world.levels[row.level].soup)
+      ledger.allowReplacing(ConvergenceLedger.numbers(in: row.record))
+    } catch let error as SyncError where error.code == .cannotUndo {
+      // It is in doubt, or its version before the edit is not known.
+    }
+  }
+
+  /// A device breaks: what it has not uploaded goes into a bundle, and from there into another device, or into the new
+  /// store of the same.
+  func rescue(_ device: ConvergenceDevice, into other: ConvergenceDevice) async throws {
+    // Only its own store distinguishes a record that equals others of its user.
+    guard
+      try await !device.allRows().contains(where: {
+        $0.isDirty && ConvergenceLedger.isEqual($0.record)
+      })
+    else { return }
+    let bundle = try await device.exportRescue()
+    try await device.replaceStore()
+    try await other.importRescue(bundle)
   }
 
   func refers(_ row: ConvergenceDevice.Row, to id: String) -> Bool {

@@ -26,6 +26,9 @@ final class ConvergenceHistory: Sendable {
   /// The ids of records that were deleted on the server at some time.
   let deletedIds = Mutex(Set<String>())
 
+  /// Creates that the server has received and not completed, with the time at which it does.
+  let underWay = Mutex<[LateCreate]>([])
+
   private init(_ world: ConvergenceWorld) async throws {
     let org = InMemoryOrg()
     var devices: [ConvergenceDevice] = []
@@ -36,6 +39,7 @@ final class ConvergenceHistory: Sendable {
     self.org = org
     self.devices = devices
     prepareOrg()
+    completeLateCreates()
     for device in devices {
       for sync in world.downs { try await device.run(sync) }
     }
@@ -66,6 +70,7 @@ final class ConvergenceHistory: Sendable {
       fault = "\(error)"
     }
     for device in history.devices { try await device.stop() }
+    history.org.intervene(nil)
     return fault
   }
 
@@ -99,6 +104,12 @@ final class ConvergenceHistory: Sendable {
       if let device = device(number) { try await self.sync(device, sync, fault) }
     case .resolve(let number, let decision):
       if let device = device(number) { try await resolve(device, decision) }
+    case .undo(let number, let pick):
+      if let device = device(number) { try await undo(device, pick) }
+    case .rescue(let number, let other):
+      if let device = device(number) {
+        try await rescue(device, into: self.device(other) ?? device)
+      }
     case .addField(let number): try await device(number)?.addField()
     case .restart(let number): try await device(number)?.restart()
     }
@@ -118,7 +129,8 @@ final class ConvergenceHistory: Sendable {
     let isDead = Mutex(false)
     let underWay = Mutex(Set<Int>())
     if let fault {
-      org.intervene { number, _ in
+      org.intervene { number, request in
+        await self.completeDueCreates()
         guard number == first + fault.request else { return .none }
         switch fault.kind {
         case .unreachable: return .unreachable
@@ -126,6 +138,14 @@ final class ConvergenceHistory: Sendable {
         case .busy: return .response(status: 503, body: "[]")
         case .expired: return .response(status: 401, body: "[]")
         case .cutBody: return .cutBody
+        case .late:
+          if self.delay(request, by: 3_000) { return .unreachable }
+        case .killLate:
+          guard self.delay(request, by: 30_000) else { return .none }
+          isDead.withLock { $0 = true }
+          try? await device.kill()
+          while !Task.isCancelled { await Task.yield() }
+          return .unreachable
         case .edit: try? await self.edit(device, number, number % 3)
         case .create: try? await self.create(device, number)
         case .delete: try? await self.delete(device, number)
@@ -148,7 +168,7 @@ final class ConvergenceHistory: Sendable {
     } catch is SyncError {
       // What could not be done is done later.
     }
-    org.intervene(nil)
+    completeLateCreates()
     if isDead.withLock({ $0 }) { try await device.restart() }
     // Between the request that looks at the server's records and the one that sends, the platform has
     // no guard: what this run itself replaced is the price, what it left must stay.
@@ -205,10 +225,8 @@ final class ConvergenceHistory: Sendable {
   private func allowReplacementOnServer(
     _ device: ConvergenceDevice, _ levels: [Int]
   ) async throws {
-    let overwrites = world.modes[device.number].up == .overwrite
-    if !overwrites, !ConvergenceGap.isOpen(.upsertOntoOthers) { return }
+    guard world.modes[device.number].up == .overwrite else { return }
     for row in try await device.allRows() where levels.contains(row.level) && row.isDirty {
-      if !overwrites, !row.isCreated { continue }
       let object = world.levels[row.level].object
       for record in org.records(object) where isSame(record, row) {
         ledger.allowReplacing(ConvergenceLedger.numbers(in: record))

@@ -105,7 +105,15 @@ extension ConvergenceWorld {
     var filters = ["\(ConvergenceFields.region) = 'in'"]
     if hasSecondDown, number == 0 { filters.append("\(ConvergenceFields.kind) = 'b'") }
     return try filters.map { filter in
-      try SoqlSyncDownTarget(query: "select \(fields) from \(level.object) where \(filter)").json
+      let query = "select \(fields) from \(level.object) where \(filter)"
+      if source == .bulk {
+        return ["type": "bulk", "query": .string(query), "pollInterval": 1]
+      }
+      var target = try SoqlSyncDownTarget(query: query).json
+      if source == .ranges {
+        for name in ["partitionsFrom", "deletionsFrom"] { target[name] = 1 }
+      }
+      return target
     }
   }
 
@@ -125,7 +133,17 @@ extension ConvergenceWorld {
     case .collection: CollectionSyncUpTarget(fields: fields, maxBatchSize: batchSize).json
     case .batch: BatchSyncUpTarget(fields: fields, maxBatchSize: batchSize).json
     case .basic: BasicSyncUpTarget(fields: fields).json
+    case .bulk: bulkTarget(fields)
     }
+  }
+
+  private func bulkTarget(_ fields: SyncUpFields) -> JSONObject {
+    var target: JSONObject = [
+      "type": "bulk", "leastRecords": 1, "pollInterval": 1,
+      "maxBatchSize": .integer(Int64(batchSize)),
+    ]
+    fields.write(into: &target)
+    return target
   }
 
   private var relationship: RelationshipType {

@@ -51,6 +51,18 @@ final class ConvergenceLedger: Sendable {
     }
   }
 
+  /// A value of a bulk job, which comes as text, in the type of the field.
+  static func typed(_ value: JSONValue, in field: String) -> JSONValue {
+    guard field == "Amount__c", let number = value.string.flatMap(Double.init) else { return value }
+    return Int64(exactly: number).map { .integer($0) } ?? .double(number)
+  }
+
+  /// A value in the place of one of a new record, which is not another form of it.
+  static func replaced(_ value: JSONValue, in field: String) -> JSONValue {
+    guard let number = number(of: value) else { return value }
+    return field == "Amount__c" ? .double(Double(number) + 0.3) : .string("no. \(number)")
+  }
+
   /// The number that a value stands for; nil if it is none of the ledger's.
   static func number(of value: JSONValue?) -> Int? {
     if let text = value?.string {

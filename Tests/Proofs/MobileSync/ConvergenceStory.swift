@@ -31,6 +31,10 @@ struct ConvergenceStory: Sendable {
     case sync(device: Int, Sync, Fault?)
     /// A device's user resolves a conflict, if there is one.
     case resolve(device: Int, Decision)
+    /// A device's user undoes a local change.
+    case undo(device: Int, pick: Int)
+    /// What a device has not uploaded is rescued from it, and merged into another device or into its own new store.
+    case rescue(device: Int, into: Int)
     /// A device's syncs down fetch one more field from now on.
     case addField(device: Int)
     /// A device's process ends and starts again.
@@ -61,6 +65,9 @@ struct ConvergenceStory: Sendable {
       case unreachable, dropResponse, busy, expired, cutBody, killBefore, killAfter
       /// The device's user changes something while the request is under way.
       case edit, create, delete
+      /// The server completes a create some seconds after the connection broke, or half a minute after the process was
+      /// killed.
+      case late, killLate
       /// A user of the server does.
       case serverEdit
     }
@@ -109,6 +116,9 @@ extension ConvergenceStory.Step: CustomStringConvertible {
       return "device \(device) syncs \(sync)\(what)"
     case .resolve(let device, let decision):
       return "device \(device) resolves a conflict by \(decision)"
+    case .undo(let device, let pick): return "device \(device) undoes change \(pick)"
+    case .rescue(let device, let other):
+      return "device \(device) is rescued into device \(other)"
     case .addField(let device): return "device \(device) fetches a further field"
     case .restart(let device): return "device \(device) restarts"
     }

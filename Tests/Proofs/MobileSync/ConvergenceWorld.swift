@@ -27,7 +27,15 @@ struct ConvergenceWorld: Sendable, Equatable {
   }
 
   /// The target of syncs up; trees have their own.
-  enum Target: String, Sendable, CaseIterable { case collection, batch, basic }
+  enum Target: String, Sendable, CaseIterable { case collection, batch, basic, bulk }
+  /// The target of syncs down; trees have their own.
+  enum Source: String, Sendable, CaseIterable {
+    /// Queries, one page after the other.
+    case pages
+    /// Queries whose first download is split, and whose ghosts are found by deletions.
+    case ranges
+    case bulk
+  }
 
   /// The merge modes of a device's syncs.
   struct Modes: Sendable, Equatable {
@@ -40,11 +48,14 @@ struct ConvergenceWorld: Sendable, Equatable {
 
   var shape = Shape.flat
   var target = Target.collection
+  var source = Source.pages
   var hasExternalId = false
   /// Whether a second sync down fills the first soup, with a query that overlaps the first one's.
   var hasSecondDown = false
   /// Whether the org trims texts, formats phone numbers and rounds numbers.
   var normalizes = false
+  /// Whether a trigger replaces the values of each new record by others.
+  var replacesValues = false
   /// Whether a flow sets a further field in a transaction of its own.
   var hasFlow = false
   var commitsLate = false
@@ -69,9 +80,11 @@ struct ConvergenceWorld: Sendable, Equatable {
     }
     shape = pick([.flat, .flat, .selfReference, .chain, .masterDetail, .lookupTree])
     target = pick(Target.allCases)
+    source = pick([.pages, .pages, .ranges, .bulk])
     hasExternalId = pick([true, false])
     hasSecondDown = pick([true, false, false]) && !shape.isTree
     normalizes = pick([true, false])
+    replacesValues = pick([true, false, false])
     hasFlow = pick([true, false, false])
     commitsLate = pick([true, false, false])
     fetchesModificationDates = pick([true, false, false])
@@ -86,7 +99,6 @@ struct ConvergenceWorld: Sendable, Equatable {
         ? Modes(down: pick(Self.modes), secondDown: pick(Self.modes), up: pick(Self.modes)) : usual
     }
     hoursAhead = (0..<count).map { _ in pick([0, 0, -11, -2, 3, 14]) }
-    for fault in ConvergenceGap.open { fault.leaveOut(of: &self) }
   }
 
   private static let modes: [SyncMergeMode] = [
@@ -103,9 +115,10 @@ struct ConvergenceWorld: Sendable, Equatable {
     let simple = ConvergenceWorld()
     var worlds = [
       with { $0.shape = .flat }, with { $0.target = .collection },
+      with { $0.source = .pages },
       with { $0.hasExternalId = false },
       with { $0.hasSecondDown = false }, with { $0.normalizes = false },
-      with { $0.hasFlow = false },
+      with { $0.replacesValues = false }, with { $0.hasFlow = false },
       with { $0.commitsLate = false }, with { $0.fetchesModificationDates = false },
       with { $0.pageSize = simple.pageSize }, with { $0.batchSize = simple.batchSize },
       with { $0.tickLength = simple.tickLength },
@@ -128,10 +141,8 @@ struct ConvergenceWorld: Sendable, Equatable {
     return worlds.filter { $0 != self }
   }
 
-  /// How far the syncs down look back: dates are whole seconds, and late transactions have old ones.
-  var lateCommitWindow: Duration {
-    commitsLate ? .seconds(20) : tickLength < 1_000 ? .seconds(2) : .zero
-  }
+  /// How far the syncs down look back: late transactions have old dates.
+  var lateCommitWindow: Duration { commitsLate ? .seconds(20) : .zero }
 
   /// Whether an upload of any device replaces what others wrote.
   var hasOverwritingUpload: Bool { modes.contains { $0.up == .overwrite } }
@@ -140,12 +151,14 @@ struct ConvergenceWorld: Sendable, Equatable {
 extension ConvergenceWorld: CustomStringConvertible {
   var description: String {
     var parts = [
-      "Shape \(shape), target \(shape.isTree ? "tree" : target.rawValue)", "page size \(pageSize)",
+      "Shape \(shape), target \(shape.isTree ? "tree" : target.rawValue)", "source \(source)",
+      "page size \(pageSize)",
       "batch size \(batchSize)", "\(tickLength) ms between changes",
     ]
     if hasExternalId { parts.append("external id") }
     if hasSecondDown { parts.append("two syncs down") }
     if normalizes { parts.append("the server normalizes values") }
+    if replacesValues { parts.append("a trigger replaces the values of new records") }
     if hasFlow { parts.append("a flow") }
     if commitsLate { parts.append("late commits") }
     if fetchesModificationDates { parts.append("fetches modification dates") }

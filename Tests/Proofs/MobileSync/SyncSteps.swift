@@ -76,7 +76,11 @@ struct SyncSteps {
     }
     let code = await syncErrorCode { try await run(name) }
     org.intervene(nil)
-    if code == .closed { try await device.restartProcess() }
+    if code == .closed {
+      // Later, when the server can no longer be at work on the request.
+      org.advanceClock(by: SyncEnvironment().lateArrival + .seconds(10))
+      try await device.restartProcess()
+    }
     return code == .closed
   }
 

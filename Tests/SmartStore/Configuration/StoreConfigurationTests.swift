@@ -158,6 +158,63 @@ import Testing
     }
   }
 
+  @Test(.covers("HT-56"), arguments: [true, false])
+  func `each problem of a file is returned and logged with its line, place and remedy`(
+    isGlobal: Bool
+  ) async throws {
+    let file = isGlobal ? "globalstore.json" : "userstore.json"
+    let content = """
+      {"soups":[
+        {"soupName":"good","indexes":[{"path":"s","type":"string","columnName":"x"}]},
+        {"soupName":"good","indexes":[{"path":"s","type":"string"}]},
+        {"soupName":"word","indexes":[{"path":"s","type":"strng"},
+          {"path":"t","type":"integer"}, {"path":"t","type":"string"}]},
+        7, {"soupName":"none","indexes":{}}, {"indexes":[]}
+      ], "more": 1}
+      """
+    try await withManager { manager, log async throws in
+      let files = source([file: content])
+      let problems =
+        isGlobal
+        ? try await manager.setupGlobalStoreFromDefaultConfig(from: files)
+        : try await manager.setupUserStoreFromDefaultConfig(forUserAccount: owner, from: files)
+      #expect(
+        problems.map { "\($0.line) \($0.path) \($0.isWarning)" } == [
+          "7 more true", "2 soups[0].indexes[0].columnName true", "3 soups[1].soupName false",
+          "4 soups[2].indexes[0].type false", "5 soups[2].indexes[2].path false",
+          "6 soups[3] false", "6 soups[4].indexes false", "6 soups[5] false",
+          "6 soups[5].indexes false",
+        ])
+      #expect(problems[2].column == 15)
+      #expect(problems[3].message.contains("Write one of string, integer, floating"))
+      for problem in problems {
+        let level = problem.isWarning ? "warning" : "error"
+        #expect(problem.description.hasPrefix("\(file):\(problem.line):"))
+        #expect(log.lines.contains { $0.hasPrefix(level) && $0.hasSuffix("\(problem)") })
+      }
+      let store = try #require(
+        isGlobal
+          ? try await manager.sharedGlobal() : try await manager.shared(forUserAccount: owner))
+      #expect(try await store.allSoupNames() == ["good"])
+      let correct = source([file: two])
+      #expect(
+        isGlobal
+          ? try await manager.setupGlobalStoreFromDefaultConfig(from: correct).isEmpty
+          : try await manager.setupUserStoreFromDefaultConfig(
+            forUserAccount: owner, from: correct
+          ).isEmpty)
+    }
+  }
+
+  @Test(.covers("HT-56"), arguments: [("{\n \"soups\": [,] }", 2), ("\n\n3", 3), ("", 1)])
+  func `a file that is no object of soups has one problem, at its line`(content: String, line: Int)
+  {
+    let configuration = StoreConfiguration(parsing: Array(content.utf8), file: "f.json")
+    #expect(configuration.soups.isEmpty)
+    #expect(configuration.problems.map(\.line) == [line])
+    #expect(configuration.problems.first?.description.hasPrefix("f.json:\(line):") == true)
+  }
+
   @Test(.covers("SS-87"))
   func `a soup that SQLite refuses is left out and the others are made`() async throws {
     let wide = (0..<2100).map { #"{"path":"p\#($0)","type":"string"}"# }.joined(separator: ",")

@@ -51,7 +51,7 @@ import Testing
       SmartStore.runtimeSettings().allSatisfy { $0.hasPrefix("PRAGMA ") && $0.hasSuffix(";") })
   }
 
-  @Test(.covers("SS-218"))
+  @Test(.covers("SS-218", "CO-199.2"))
   func `the developer information comes in order and creates no store`() async throws {
     try await withManager { manager async throws in
       let before = try manager.developerInformation(forUserAccount: nil)
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test(.covers("SS-226"))
+  @Test(.covers("SS-226", "CO-13.5"))
   func `without developer support there is no inspector`() async throws {
     try await withManager(isDeveloperSupportEnabled: false) { manager async throws in
       #expect(SmartStoreInspector(manager: manager, currentUser: nil) == nil)

@@ -20,7 +20,8 @@ struct EncryptedRoundTripTests {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.store.path)
     #expect(
       names.sorted() == [
-        "store.created", "store.key", "store.lock", "store.sqlite", "store.sqlite-anchor",
+        "store.created", "store.key", "store.lock", "store.opening", "store.sqlite",
+        "store.sqlite-anchor",
       ])
 
     store = try folder.open()

@@ -306,7 +306,7 @@ import Testing
     }
   }
 
-  @Test(.covers("SS-198", "SS-203", "SS-22"))
+  @Test(.covers("SS-198", "SS-203", "SS-22", "SS-109"))
   func `files come and go with their entries`() async throws {
     try await withExternalSoup { store async throws in
       func usage() async throws -> (Int, UInt64) {
@@ -329,6 +329,7 @@ import Testing
       try await store.update(entry: ["a": "small"], withSoupEntryId: 1, inSoupNamed: "s")
       #expect(try await usage().0 == 25)
       try await store.remove(entryIds: [1, 2, 99], forSoupNamed: "s")
+      #expect(Set(files(store)) == Set((3...25).map { "soupelt_\($0)" }))
       try await store.removeEntries(
         usingQuerySpec: .buildAllQuerySpec(
           soupName: "s", orderPath: "_soupEntryId", pageSize: 3), forSoupNamed: "s")

@@ -150,7 +150,7 @@ import Testing
       let place = folder.file("store")
       let store = try await filled(place)
       // A deferred foreign key is looked at when the transaction commits, after the files moved.
-      try await store.database.writer.writeWithoutTransaction {
+      try store.onWriter {
         try $0.execute(
           sql: """
             PRAGMA foreign_keys = ON; CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -185,8 +185,8 @@ import Testing
       let store = try await filled(place)
       let copy = folder.file("copy")
       // While the transaction's files are in their places and the database has not committed.
-      await #expect(throws: Stop.self) {
-        try await store.database.writer.writeWithoutTransaction { database in
+      #expect(throws: Stop.self) {
+        try store.onWriter { database in
           try database.inTransaction {
             let access = StoreAccess(
               database, catalog: try store.catalogs.current(database),

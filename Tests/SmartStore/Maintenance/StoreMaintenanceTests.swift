@@ -108,7 +108,8 @@ struct StoreMaintenanceTests {
     #expect(try count(.encrypted(new)) == 270)
     #expect(
       try names() == [
-        "store.created", "store.key", "store.lock", "store.readers", "store.sqlite",
+        "store.created", "store.key", "store.lock", "store.opening", "store.readers",
+        "store.sqlite",
         "store.sqlite-anchor",
       ])
     let after = try folder.contents()
@@ -216,7 +217,8 @@ struct StoreMaintenanceTests {
     try files.encrypt(old)
     #expect(
       try names() == [
-        "store.created", "store.key", "store.lock", "store.readers", "store.sqlite",
+        "store.created", "store.key", "store.lock", "store.opening", "store.readers",
+        "store.sqlite",
         "store.sqlite-anchor",
       ])
     let sealed = try Data(contentsOf: folder.file("store.sqlite"))
@@ -228,7 +230,10 @@ struct StoreMaintenanceTests {
     #expect(failure { try files.encrypt(old) } == .wrongKey)
 
     try files.decrypt(old)
-    #expect(try names() == ["store.created", "store.lock", "store.readers", "store.sqlite"])
+    #expect(
+      try names() == [
+        "store.created", "store.lock", "store.opening", "store.readers", "store.sqlite",
+      ])
     #expect(failure { _ = try count(.encrypted(old)) } == .keyMissing)
     #expect(try count(.plaintext) == 270)
     // Any program reads it.
@@ -311,7 +316,8 @@ struct StoreMaintenanceTests {
       #expect(
         names.allSatisfy {
           [
-            "store.created", "store.key", "store.lock", "store.readers", "store.sqlite",
+            "store.created", "store.key", "store.lock", "store.opening", "store.readers",
+            "store.sqlite",
             "store.sqlite-anchor",
           ].contains($0)
         },
@@ -407,21 +413,7 @@ struct StoreMaintenanceTests {
   @Test(.covers("SS-41"))
   func `each failure of maintenance has its number`() throws {
     try makeStore(.plaintext)
-    // The folder takes no new file; root may write anywhere, so a folder lies in each file's place.
-    func blocked(_ name: String, _ work: () throws -> Void) throws -> SmartStoreError? {
-      let place = folder.file(name)
-      try FileManager.default.createDirectory(
-        at: place.appendingPathComponent("x"), withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: place) }
-      do {
-        try work()
-        return nil
-      } catch {
-        return error as? SmartStoreError
-      }
-    }
     var files = files
-    struct Stop: Error {}
     // A page of the copy that is damaged before it is read again.
     files.didTake = { [folder] step in
       guard step == .copied else { return }

@@ -205,7 +205,7 @@ struct DiskFaultTests {
   private func textsAfterCrash() async throws -> [String] {
     let copy = folder.url.appending(path: UUID().uuidString)
     try FileManager.default.copyItem(at: folder.store, to: copy)
-    for name in ["store.lock", "store.sqlite-shm"] {
+    for name in ["store.lock", "store.opening", "store.sqlite-shm"] {
       try FileManager.default.removeItem(at: copy.appending(path: name))
     }
     let store = try await SmartStore.open(

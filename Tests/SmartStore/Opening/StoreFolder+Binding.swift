@@ -40,7 +40,7 @@ extension StoreFolder {
 
   /// The files but the locks, which are empty.
   func stored(at place: URL) throws -> [String: Data] {
-    try contents(of: place).filter { !["store.lock", "store.readers"].contains($0.key) }
+    try contents(of: place).filter { !Self.lockFiles.contains($0.key) }
   }
 
   /// The loss is accepted, and the store can be used again.

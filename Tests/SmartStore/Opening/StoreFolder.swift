@@ -7,6 +7,11 @@ import SalesforceSDKCommon
 
 /// A folder for one test's store, removed with the test.
 final class StoreFolder: Sendable {
+  /// The files that are there to be locked.
+  static let lockFiles: Set = [
+    "store.lock", "store.opening", "store.turn", "store.queue", "store.readers",
+  ]
+
   let url: URL
   let key = SymmetricKey(size: .bits256)
 
@@ -49,7 +54,7 @@ final class StoreFolder: Sendable {
   func snapshot(of directory: URL? = nil, as name: String = UUID().uuidString) throws -> URL {
     let copy = url.appendingPathComponent(name, isDirectory: true)
     try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
-    for (name, data) in try contents(of: directory) where name != "store.lock" {
+    for (name, data) in try contents(of: directory) where !Self.lockFiles.contains(name) {
       try data.write(to: copy.appendingPathComponent(name))
     }
     return copy

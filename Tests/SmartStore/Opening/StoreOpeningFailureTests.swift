@@ -35,14 +35,18 @@ struct StoreOpeningFailureTests {
     let here = Testing.SourceLocation(
       fileID: #fileID, filePath: #filePath, line: line, column: 1)
     // The lock is empty and may be new.
-    let before = try folder.contents(of: directory).filter { $0.key != "store.lock" }
+    let before = try folder.contents(of: directory).filter {
+      !StoreFolder.lockFiles.contains($0.key)
+    }
     let error = #expect(throws: SmartStoreError.self, sourceLocation: here) {
       let encryption = encryption ?? .encrypted(FixedKeyProvider(folder.key))
       _ = try StoreDatabase.open(at: directory, encryption: encryption)
     }
     #expect(error?.code == code, "\(String(describing: error))", sourceLocation: here)
     #expect(error?.message.isEmpty == false, sourceLocation: here)
-    let after = try folder.contents(of: directory).filter { $0.key != "store.lock" }
+    let after = try folder.contents(of: directory).filter {
+      !StoreFolder.lockFiles.contains($0.key)
+    }
     #expect(after == before, sourceLocation: here)
   }
 

@@ -133,7 +133,7 @@ struct TamperedFolderTests {
     let before = try FileManager.default.contentsOfDirectory(atPath: store.path).sorted()
     await expectFailure(.databaseMissing) { _ = try await open() }
     let after = try FileManager.default.contentsOfDirectory(atPath: store.path)
-    #expect(Set(after).subtracting(before).isSubset(of: ["store.lock"]))
+    #expect(Set(after).subtracting(before).isSubset(of: StoreFolder.lockFiles))
   }
 
   @Test func `a database that is gone with its note is missed without a secret store, too`()

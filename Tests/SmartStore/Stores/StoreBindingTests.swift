@@ -116,7 +116,7 @@ struct StoreBindingTests {
   private func contents(_ directory: URL) throws -> [String: Data] {
     var contents: [String: Data] = [:]
     for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path)
-    where !name.hasSuffix("store.lock") {
+    where !StoreFolder.lockFiles.contains(where: name.hasSuffix) {
       contents[name] = try? Data(contentsOf: directory.appending(path: name))
     }
     return contents

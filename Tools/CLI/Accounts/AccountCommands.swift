@@ -53,7 +53,8 @@ struct LogoutCommand: AsyncParsableCommand {
     commandName: "logout",
     abstract: "Log out: tokens, stores and all data of the account are removed.",
     discussion: """
-      Refused while records of the account are not yet synced up, unless --force is given.
+      Refused while records of the account are not yet synced up, unless --force is
+      given.
       Examples:
         fieldforce logout --force
         fieldforce logout --all

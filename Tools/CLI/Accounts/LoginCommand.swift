@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import LoopbackLogin
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import Synchronization
@@ -12,14 +11,20 @@ struct LoginCommand: AsyncParsableCommand {
     abstract: "Log in through the browser, with a signing key, or with existing tokens.",
     discussion: """
       Examples:
-        fieldforce login --url https://acme.my.salesforce.com --browser --client-id 3MVG9...
-        fieldforce login --url https://acme.my.salesforce.com --paste --client-id 3MVG9...
+        fieldforce login --url https://acme.my.salesforce.com --browser \\
+          --client-id 3MVG9...
+        fieldforce login --url https://acme.my.salesforce.com --paste \\
+          --client-id 3MVG9...
+        fieldforce login --browser --scanned @qr.txt --client-id 3MVG9...
         fieldforce login --url https://login.salesforce.com --jwt-key server.key \\
           --username job@acme.example --client-id 3MVG9...
-        fieldforce login --url http://127.0.0.1:8080 --access-token @token.txt --refresh-token @refresh.txt
-        pass show acme | fieldforce login --url https://acme.my.salesforce.com --access-token -
-      What stands on a command line is seen by every user of the machine, and the shell keeps it. So give tokens
-      as @FILE, or as - for a line of standard input; for the tokens of an org for tests, anything goes.
+        fieldforce login --url http://127.0.0.1:8080 --access-token @token.txt \\
+          --refresh-token @refresh.txt
+        pass show acme | fieldforce login --url https://acme.my.salesforce.com \\
+          --access-token -
+      What stands on a command line is seen by every user of the machine, and the
+      shell keeps it. So give tokens as @FILE, or as - for a line of standard input;
+      for the tokens of an org for tests, anything goes.
       """)
 
   @Option(
@@ -31,6 +36,12 @@ struct LoginCommand: AsyncParsableCommand {
 
   @Flag
   var way: Way?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --browser or --paste: the address of a QR code with which a login began elsewhere, @FILE, or - for a line of standard input.",
+      valueName: "address"))
+  var scanned: String?
 
   @Option(
     help: "A file with the private RSA key (PEM) of the connected app.", completion: .file())
@@ -48,7 +59,11 @@ struct LoginCommand: AsyncParsableCommand {
   @Option(help: "The consumer key of the connected app.")
   var clientId = Self.defaultClientId
 
-  @Option(help: "The connected app's callback address; port 0 takes any free port.")
+  @Option(
+    help: """
+      The connected app's callback address; port 0 takes any free port. With --browser on Linux also one with a scheme of \
+      its own, such as testsfdc:///mobilesdk/detect/oauth/done.
+      """)
   var redirectUri = Self.defaultRedirectURI
 
   @Option(
@@ -62,6 +77,15 @@ struct LoginCommand: AsyncParsableCommand {
   @Flag(
     help: "With --browser or --paste: use the user-agent flow, whose redirect contains the tokens.")
   var userAgentFlow = false
+
+  #if os(Linux)
+    @Flag(
+      name: .customLong("private"),
+      help: "With --browser: use a private window, which shares no session with the others.")
+    var isPrivate = false
+  #else
+    private var isPrivate: Bool { false }
+  #endif
 
   @OptionGroup var state: StateOptions
   @OptionGroup var output: OutputOptions
@@ -91,6 +115,12 @@ struct LoginCommand: AsyncParsableCommand {
     }
     guard refreshToken == nil || accessToken != nil else {
       throw ValidationError("--refresh-token requires --access-token.")
+    }
+    guard scanned == nil || way == .browser || way == .paste else {
+      throw ValidationError("--scanned requires --browser or --paste.")
+    }
+    guard !isPrivate || way == .browser else {
+      throw ValidationError("--private requires --browser.")
     }
     guard (username != nil) == (jwtKey != nil) else {
       throw ValidationError("--jwt-key and --username require each other.")
@@ -129,25 +159,43 @@ struct LoginCommand: AsyncParsableCommand {
   ) async throws -> UserAccount {
     if let accessToken {
       return try await accounts.logIn(
-        accessToken: try SecretArgument.read(accessToken, "token"),
-        refreshToken: try refreshToken.map { try SecretArgument.read($0, "token") },
-        instance: server, app: app)
+        .tokens(
+          accessToken: try SecretArgument.read(accessToken, "token"),
+          refreshToken: try refreshToken.map { try SecretArgument.read($0, "token") },
+          instance: server, app: app))
     }
     if let jwtKey, let username {
       let key = try JWTSigningKey(
-        pem: String(decoding: try InputFile.read(URL(filePath: jwtKey)), as: UTF8.self))
+        pem: String(
+          decoding: try InputFile.read(URL(filePath: jwtKey), maxBytes: 1 << 20), as: UTF8.self))
       return try await accounts.logIn(
-        with: .jwtBearer(clientId: app.clientId, username: username, key: key), to: server)
+        .grant(.jwtBearer(clientId: app.clientId, username: username, key: key), to: server))
     }
-    let options = LoginOptions(flow: userAgentFlow ? .userAgent : .webServer)
+    if way == .device {
+      return try await accounts.logIn(
+        .device(to: server, app: app) { code in
+          Console.say("open \(code.verificationURL) and enter \(code.userCode)")
+        })
+    }
+    let presenter = presenter(of: app)
+    guard let scanned else {
+      return try await accounts.logIn(
+        .browser(
+          to: server, app: app, presenter: presenter,
+          options: LoginOptions(flow: userAgentFlow ? .userAgent : .webServer)))
+    }
+    let bridge = try BridgeLogin(
+      scanned: try SecretArgument.read(scanned, "address"),
+      hosts: [server.url.host() ?? ""])
+    return try await accounts.logIn(.scanned(bridge, app: app, presenter: presenter))
+  }
+
+  /// Shows the login page in this machine's browser, or in another one.
+  private func presenter(of app: ConnectedApp) -> any LoginPresenter {
     switch way {
-    case .device:
-      return try await accounts.logIn(to: server, app: app) { code in
-        Console.say("open \(code.verificationURL) and enter \(code.userCode)")
-      }
     case .paste:
       let lines = Mutex(0)
-      let presenter = PastedLoginPresenter { page in
+      return PastedLoginPresenter { page in
         Console.say("open this address, log in, and paste the address of the browser's last page:")
         Console.say(page.absoluteString)
       } read: {
@@ -158,11 +206,8 @@ struct LoginCommand: AsyncParsableCommand {
         if line > 1 { Console.say("not the address of this login; paste the whole address") }
         return StandardInput.line()
       }
-      return try await accounts.logIn(
-        to: server, app: app, presenter: presenter, options: options)
-    case .browser, nil:
-      return try await accounts.logIn(
-        to: server, app: app, presenter: LoopbackLoginPresenter.console, options: options)
+    case .browser, .device, nil:
+      return BrowserLogin.presenter(for: app, isPrivate: isPrivate)
     }
   }
 }

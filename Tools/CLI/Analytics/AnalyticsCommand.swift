@@ -10,8 +10,9 @@ struct AnalyticsCommand: AsyncParsableCommand {
     commandName: "analytics",
     abstract: "List, publish and switch off analytics events.",
     discussion: """
-      Logins, refreshes of tokens, opened stores, registered soups and syncs are events of the current user. They are
-      stored encrypted, name no user, org or record, and leave this machine with 'fieldforce analytics publish' alone.
+      Logins, refreshes of tokens, opened stores, registered soups and syncs are
+      events of the current user. They are stored encrypted, name no user, org or
+      record, and leave this machine with 'fieldforce analytics publish' alone.
       Example: fieldforce analytics list
       """,
     subcommands: [
@@ -61,7 +62,8 @@ struct AnalyticsPublishCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "publish", abstract: "Send the events of the current user to the org.",
     discussion: """
-      Events that the org accepts are deleted here. If it refuses some, all are kept and sent again the next time.
+      Events that the org accepts are deleted here. If it refuses some, all are kept
+      and sent again the next time.
       Example: fieldforce analytics publish
       """)
 
@@ -90,7 +92,8 @@ struct AnalyticsOptOutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "optout", abstract: "Switch analytics off for the current user, or on again.",
     discussion: """
-      While they are off, events are neither added nor published. Those that are stored stay.
+      While they are off, events are neither added nor published. Those that are
+      stored stay.
       Example: fieldforce analytics optout
       """)
 
@@ -110,7 +113,7 @@ struct AnalyticsOptOutCommand: AsyncParsableCommand {
 }
 
 extension InstrumentationEvent {
-  /// What a command shows of an event.
+  /// The output of a command for an event.
   fileprivate var document: JSONValue {
     [
       "id": .string(eventId), "name": .string(name), "schemaType": .string(schemaType.rawValue),

@@ -6,8 +6,9 @@ struct CompletionsCommand: ParsableCommand {
     commandName: "completions", abstract: "Print the completion script of a shell.",
     discussion: """
       Examples:
-        fieldforce completions bash > ~/.local/share/bash-completion/completions/fieldforce
-        fieldforce completions zsh > ~/.zsh/completions/_fieldforce     (a folder of $fpath)
+        fieldforce completions bash > \\
+          ~/.local/share/bash-completion/completions/fieldforce
+        fieldforce completions zsh > ~/.zsh/completions/_fieldforce
         fieldforce completions fish > ~/.config/fish/completions/fieldforce.fish
       New shells use it. For this one: source <(fieldforce completions bash)
       """)

@@ -7,7 +7,7 @@ struct UsageFailure {
   /// Lines that show the right usage.
   private let usage: String
 
-  /// - Parameter error: What the parser threw.
+  /// - Parameter error: The error of the parser.
   init(_ error: any Error, _ arguments: [String]) {
     let full = Fieldforce.fullMessage(for: error)
     // Unknown words first, because they often cause the parser's other errors.

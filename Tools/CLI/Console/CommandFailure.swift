@@ -1,4 +1,5 @@
 import FieldforceInspector
+import FileSync
 import Foundation
 import HybridServer
 import MobileSync
@@ -82,6 +83,11 @@ struct CommandFailure: Error {
         message: error.message + Self.words(error.serverErrors.map(\.message)))
     case let error as RescueError:
       self.init("\(error.code)", error.message)
+    case let error as FileSyncError:
+      let server = (error.cause as? RestError)?.serverErrors ?? []
+      self.init(
+        number: (error.cause as? RestError)?.status, name: "\(error.code)",
+        message: error.message + Self.words(server.map(\.message)))
     case let error as HybridServerError:
       self.init("\(error.code)", error.message)
     case let error as InspectorError:

@@ -4,9 +4,9 @@ import SalesforceSDKCommon
 /// The log of the libraries in a command. It is empty unless requested, since a command reports
 /// its errors itself, in one place.
 enum ConsoleLog {
-  /// To be called before anything is logged.
+  /// Installs the log. Must be called before anything is logged.
   ///
-  /// - Parameter arguments: The command line. `--verbose` anywhere in it asks for the log, and so does
+  /// - Parameter arguments: The command line. `--verbose` anywhere in it enables the log, as does
   ///   the environment variable of ``LogConfiguration``.
   static func install(for arguments: [String]) {
     let isWanted =
@@ -25,7 +25,7 @@ enum ConsoleLog {
   }
 }
 
-/// Writes the records of a component as `level component tag: text`, a line each.
+/// A logger that writes the records of a component as `level component tag: text`, one per line.
 private final class ConsoleLogger: LogImplementation {
   let componentName: String
   private let isSilent: Bool

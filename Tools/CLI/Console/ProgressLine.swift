@@ -49,11 +49,11 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// Says how far the work is.
+  /// Shows the progress of the work.
   ///
   /// - Parameters:
   ///   - total: `nil` if it is not known.
-  ///   - unit: What is counted, such as `records`.
+  ///   - unit: The unit of the numbers, such as `records`.
   func show(_ done: Int, of total: Int?, _ unit: String) {
     state.withLock { state in
       state.done = done

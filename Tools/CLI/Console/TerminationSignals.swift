@@ -8,7 +8,7 @@ import Synchronization
 struct TerminationSignals: Sendable {
   private let arrivals: AsyncStream<Void>
 
-  /// Takes over both signals from now on.
+  /// Handles both signals from now on.
   init() {
     let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     self.arrivals = arrivals

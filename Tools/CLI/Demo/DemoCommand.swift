@@ -8,9 +8,10 @@ struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo", abstract: "Run a full round trip against an embedded mock org.",
     discussion: """
-      Loads an org, logs in, syncs down into an encrypted store, edits offline, meets a conflict, syncs
-      up, resolves the conflict, cleans ghosts, and compares both sides record by record. Exits with 0
-      only if they agree and the store's files show none of the records' text.
+      Loads an org, logs in, syncs down into an encrypted store, edits offline,
+      meets a conflict, syncs up, resolves the conflict, cleans ghosts, and compares
+      both sides record by record. Exits with 0 only if they agree and the store's
+      files show none of the records' text.
 
       Examples:
         fieldforce demo

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// What happened to the records of one object.
+/// The results for the records of one object.
 struct DemoCounts {
   let object: String
   var loaded = 0

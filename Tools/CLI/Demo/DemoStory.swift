@@ -95,10 +95,11 @@ struct DemoStory {
     try await step("Logged in") {
       let info = server.info
       let account = try await workspace.accounts.logIn(
-        accessToken: info.accessToken, refreshToken: info.refreshToken,
-        instance: try LoginServer(info.instanceUrl),
-        app: ConnectedApp(
-          clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
+        .tokens(
+          accessToken: info.accessToken, refreshToken: info.refreshToken,
+          instance: try LoginServer(info.instanceUrl),
+          app: ConnectedApp(
+            clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false)))
       let client = try await workspace.client()
       guard let store = try await workspace.stores.shared(forUserAccount: StoreOwner(account))
       else { throw CommandFailure("notLoggedIn", "The login was lost.") }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SalesforceSDKCommon
+import SalesforceSDKCore
 
 /// `fieldforce doctor`: finds problems and names remedies.
 struct DoctorCommand: AsyncParsableCommand {
@@ -8,24 +9,32 @@ struct DoctorCommand: AsyncParsableCommand {
     commandName: "doctor",
     abstract: "Check installation, accounts, servers and stores, and say what helps.",
     discussion: """
-      Reports what is installed, who is logged in, which servers respond, which stores are in use by another \
-      process or cannot be opened, and what is unsynced or in conflict. Nothing is repaired. Ends with 1 if \
-      something fails.
+      Reports what is installed, who is logged in, which servers respond, which
+      stores are in use by another process or cannot be opened, and what is unsynced
+      or in conflict. Nothing is repaired. Ends with 1 if something fails.
       Examples: fieldforce doctor
       fieldforce doctor --offline --json
       """)
 
   @Flag(help: "Send no request to a server.") var offline = false
+  @Flag(help: "Add the developer information.") var information = false
   @OptionGroup var state: StateOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
     var findings = Installation.findings()
+    var report: DeveloperInfo?
     let folder = StateFolder(state.folder)
     findings += folder.findings()
     if folder.exists {
       do {
-        findings += try await state.withWorkspace { try await look(at: $0) }
+        let (found, info) = try await state.withWorkspace { workspace in
+          (
+            try await look(at: workspace), information ? try await workspace.developerInfo() : nil
+          )
+        }
+        findings += found
+        report = info
       } catch is CancellationError {
         throw CancellationError()
       } catch {
@@ -35,17 +44,26 @@ struct DoctorCommand: AsyncParsableCommand {
     try Task.checkCancellation()
     let failed = findings.count { $0.status == .failed }
     let warnings = findings.count { $0.status == .warning }
-    output.printStyled([
+    var document: JSONObject = [
       "failed": .integer(Int64(failed)), "warnings": .integer(Int64(warnings)),
       "findings": .array(findings.map(\.document)),
-    ]) {
+    ]
+    if let report { document["information"] = .object(report.json) }
+    output.printStyled(.object(document)) {
       findings.flatMap { $0.lines(for: .output) } + [
         failed == 0
           ? warnings == 0 ? "nothing is wrong" : "nothing is wrong, \(counted(warnings, "note"))"
           : "\(counted(failed, "check")) failed, \(counted(warnings, "note"))"
-      ]
+      ] + (report.map(Self.lines) ?? [])
     }
     if failed > 0 { throw ExitCode.failure }
+  }
+
+  /// The report as lines: its values may hold control characters of names.
+  private static func lines(of report: DeveloperInfo) -> [String] {
+    [""]
+      + report.text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { TerminalText.escaped(String($0), keepsLines: false) }
   }
 
   private func look(at workspace: Workspace) async throws -> [Finding] {

@@ -94,7 +94,7 @@ extension Workspace {
       if try await isWrittenElsewhere(named: name, owner) {
         findings.append(
           Finding(
-            subject, .warning, "Another process has it open for writing.",
+            subject, .warning, "Another process works on it alone.",
             remedy: "Commands that only read work now; others work when that process has ended."))
       }
       let place = owner.isGlobal ? " --global" : ""

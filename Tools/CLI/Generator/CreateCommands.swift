@@ -7,11 +7,13 @@ struct CreateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create", abstract: "Create a project of a kind, from a template of the program.",
     discussion: """
-      Missing values are prompted for at a terminal. Kinds: native_swift, sync_target, server_job, hybrid_local,
-      hybrid_remote, ios_swiftui.
+      Missing values are prompted for at a terminal. Kinds: native_swift,
+      sync_target, server_job, hybrid_local, hybrid_remote, ios_swiftui.
       Examples:
-        fieldforce create --apptype=native_swift --appname=Notes --packagename=com.acme.notes --organization=Acme
-        fieldforce create -t hybrid_remote -n Shop -k com.acme.shop -o Acme -s apex/Shop
+        fieldforce create --apptype=native_swift --appname=Notes \\
+          --packagename=com.acme.notes --organization=Acme
+        fieldforce create -t hybrid_remote -n Shop -k com.acme.shop -o Acme \\
+          -s apex/Shop
       """)
 
   @Option(
@@ -41,13 +43,17 @@ struct CreateWithTemplateCommand: AsyncParsableCommand {
     commandName: "createwithtemplate",
     abstract: "Create a project from a template: of the program, in a folder or in a repository.",
     discussion: """
-      A template is a folder with a template.json, which says what is replaced; no program of it is run. Missing
-      values are prompted for at a terminal. 'fieldforce listtemplates' lists the program's own templates.
+      A template is a folder with a template.json, which says what is replaced; no
+      program of it is run. Missing values are prompted for at a terminal.
+      'fieldforce listtemplates' lists the program's own templates.
       Examples:
-        fieldforce createwithtemplate --templaterepouri=server_job --appname=Nightly \
-      --packagename=com.acme.nightly --organization=Acme
-        fieldforce createwithtemplate --templaterepouri=https://github.com/acme/templates/notes#v2 --appname=Notes
-        fieldforce createwithtemplate -r ../templates/notes -n Notes -k com.acme.notes -o Acme
+        fieldforce createwithtemplate --templaterepouri=server_job \\
+          --appname=Nightly --packagename=com.acme.nightly --organization=Acme
+        fieldforce createwithtemplate \\
+          --templaterepouri=https://github.com/acme/templates/notes#v2 \\
+          --appname=Notes
+        fieldforce createwithtemplate -r ../templates/notes -n Notes \\
+          -k com.acme.notes -o Acme
       """)
 
   @Option(

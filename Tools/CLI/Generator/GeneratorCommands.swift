@@ -63,7 +63,8 @@ struct CheckConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "checkconfig", abstract: "Check a configuration file of stores or syncs.",
     discussion: """
-      Prints everything that is wrong, with line and path, and ends with 1 if the file cannot be used as it is.
+      Prints everything that is wrong, with line and path, and ends with 1 if the
+      file cannot be used as it is.
       Examples:
         fieldforce checkconfig --configpath=userstore.json --configtype=store
         fieldforce checkconfig -p usersyncs.json -t syncs
@@ -99,7 +100,7 @@ struct CheckConfigCommand: ParsableCommand {
     let content = try InputFile.read(URL(filePath: path))
     let problems: [ConfigProblem] =
       ConfigType(rawValue: name.lowercased()) == .store
-      ? StoreConfigCheck(content, file: path).problems
+      ? SoupsFile.problems(in: content, file: path)
       : try SyncsFile.problems(in: content, file: path)
     let errors = problems.count { !$0.isWarning }
     output.print([

@@ -1,10 +1,13 @@
 import Foundation
+import SalesforceSDKCommon
 
-/// Makes a project from a template: as a whole, or not at all.
+/// Creates a project from a template: as a whole, or not at all.
 struct ProjectMaker {
   let template: TemplateDescriptor
   let parameters: ProjectParameters
   private let files = FileManager.default
+  /// The most bytes of a template: 256 MiB. A file of terabytes takes no room in a template, and all of the disk in a copy.
+  private static let maxBytes = 256 << 20
 
   init(_ template: TemplateDescriptor, _ parameters: ProjectParameters) {
     self.template = template
@@ -58,21 +61,47 @@ struct ProjectMaker {
 
   private func copy(_ source: URL, to staging: URL) throws {
     try files.createDirectory(at: staging, withIntermediateDirectories: false)
+    var total = 0
     for path in try files.subpathsOfDirectory(atPath: source.path).sorted() {
       try Task.checkCancellation()
       let parts = path.split(separator: "/")
-      if parts.first == ".git" || parts.contains(".build") { continue }
+      // Git runs programs that the configuration of a repository names, also of one inside of another.
+      if parts.contains(where: { [".git", ".build"].contains($0.lowercased()) }) { continue }
       let from = source.appending(path: path)
-      let type = try files.attributesOfItem(atPath: from.path)[.type] as? FileAttributeType
+      let attributes = try files.attributesOfItem(atPath: from.path)
       let to = staging.appending(path: path)
-      switch type {
+      switch attributes[.type] as? FileAttributeType {
       case .typeDirectory?:
         try files.createDirectory(at: to, withIntermediateDirectories: true)
-      case .typeRegular?: try files.copyItem(at: from, to: to)
+      case .typeRegular?:
+        let bytes = try read(from, path, room: Self.maxBytes - total)
+        total += bytes.count
+        // The copy is this user's. With the mode of the original, other users could change it, or run it with this user's
+        // rights.
+        let isProgram = (attributes[.posixPermissions] as? Int ?? 0) & 0o100 != 0
+        try write(bytes, to: to, isProgram: isProgram)
       default:
         // A link may lead out of the template, and a pipe has no content.
         throw TemplateDescriptor.failure("'\(path)' is neither a file nor a folder.")
       }
+    }
+  }
+
+  private func read(_ file: URL, _ path: String, room: Int) throws -> [UInt8] {
+    do throws(FileFailure) {
+      if let bytes = try DurableFile(file).read(maxBytes: room) { return bytes }
+    } catch {
+      throw TemplateDescriptor.failure(
+        "'\(path)' cannot be read, or the template has more than \(Self.maxBytes) bytes. \(error).")
+    }
+    throw TemplateDescriptor.failure("'\(path)' is gone.")
+  }
+
+  private func write(_ bytes: [UInt8], to file: URL, isProgram: Bool) throws {
+    do throws(FileFailure) {
+      try OpenFile.creating(file, isProgram ? 0o777 : 0o666).write(bytes)
+    } catch {
+      throw CommandFailure("file", "\(error). Nothing was made.")
     }
   }
 
@@ -110,8 +139,8 @@ struct ProjectMaker {
     guard files.fileExists(atPath: url.path, isDirectory: &isFolder), !isFolder.boolValue else {
       return
     }
-    let data = try Data(contentsOf: url)
-    guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else { return }
+    let bytes = try read(url, url.lastPathComponent, room: Self.maxBytes)
+    guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { return }
     let replaced = texts.replaced(in: text, ofFile: url.lastPathComponent)
     // In place, so that a script stays executable.
     if replaced != text { try Data(replaced.utf8).write(to: url) }

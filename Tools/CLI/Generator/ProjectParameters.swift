@@ -11,11 +11,11 @@ struct ProjectParameters {
   let consumerKey: String?
   let callbackURL: String?
   let loginServer: String?
-  /// Where the generated package finds Fieldforce: a URL, or the path of a checkout.
+  /// The location of Fieldforce for the generated package: a URL, or the path of a checkout.
   let dependency: FieldforcePackage
 }
 
-/// Where a generated package finds Fieldforce.
+/// The location of Fieldforce for a generated package.
 enum FieldforcePackage {
   case url(String)
   case path(String)

@@ -111,8 +111,7 @@ extension FieldforcePackage {
   static func ofProgram() -> FieldforcePackage? {
     let resources = BuiltInTemplates.root.deletingLastPathComponent()
     // Tools/install.sh writes where it was run.
-    let noted = try? String(
-      contentsOf: resources.appending(path: "checkout.txt"), encoding: .utf8)
+    let noted = text(of: resources.appending(path: "checkout.txt"))
     if let path = noted?.trimmingCharacters(in: .whitespacesAndNewlines), isCheckout(path) {
       return .path(path)
     }
@@ -124,8 +123,13 @@ extension FieldforcePackage {
     return nil
   }
 
+  /// The text of a small file; nil if it is missing or no such file.
+  private static func text(of file: URL) -> String? {
+    let bytes = (try? DurableFile(file).read(maxBytes: 1 << 20)) ?? nil
+    return bytes.flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
   private static func isCheckout(_ path: String) -> Bool {
-    let manifest = try? String(contentsOfFile: path + "/Package.swift", encoding: .utf8)
-    return manifest?.contains("name: \"Fieldforce\"") == true
+    text(of: URL(filePath: path + "/Package.swift"))?.contains("name: \"Fieldforce\"") == true
   }
 }

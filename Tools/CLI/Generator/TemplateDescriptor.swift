@@ -11,6 +11,8 @@ import SalesforceSDKCommon
 /// ```
 struct TemplateDescriptor {
   static let fileName = "template.json"
+  /// No descriptor is longer: 1 MiB.
+  private static let maxBytes = 1 << 20
 
   let appType: AppType
   let platforms: Set<Platform>
@@ -24,7 +26,7 @@ struct TemplateDescriptor {
   let replaceInFiles: [String]?
   let move: [(from: String, to: String)]
   let remove: [String]
-  /// What to open, below the project's folder.
+  /// The file to open, below the project's folder.
   let workspacePath: String
   let bootconfigFile: String?
   /// The commands that build, test and run a project, in its folder.
@@ -35,7 +37,7 @@ struct TemplateDescriptor {
   /// - Throws: ``CommandFailure`` `invalidTemplate`.
   init(of folder: URL) throws {
     let file = folder.appending(path: Self.fileName)
-    guard FileManager.default.fileExists(atPath: file.path) else {
+    guard (try? FileManager.default.attributesOfItem(atPath: file.path)) != nil else {
       let isOriginal = FileManager.default.fileExists(
         atPath: folder.appending(path: "template.js").path)
       throw Self.failure(
@@ -45,7 +47,7 @@ struct TemplateDescriptor {
           : "There is no \(Self.fileName) in \(folder.path), so it is not a template. "
             + "'fieldforce listtemplates' lists templates.")
     }
-    let json = try InputFile.json(file)
+    let json = try Self.json(file)
     guard json.kind == .object else { throw Self.failure("\(Self.fileName) holds no JSON object.") }
     guard let appType = json["appType"]?.string.flatMap(AppType.init(rawValue:)) else {
       throw Self.failure(
@@ -84,7 +86,21 @@ struct TemplateDescriptor {
     }
   }
 
-  /// Whether a path names something below the folder that it starts in.
+  /// Reads the file, which has to be in the template itself: the target of a link is another file, and a pipe has no end.
+  private static func json(_ file: URL) throws -> JSONSlice {
+    let type = try? FileManager.default.attributesOfItem(atPath: file.path)[.type]
+    let bytes = (try? DurableFile(file).read(maxBytes: maxBytes)) ?? nil
+    guard type as? FileAttributeType == .typeRegular, let bytes else {
+      throw failure("\(fileName) is no regular file of at most \(maxBytes) bytes.")
+    }
+    do throws(JSONError) {
+      return try JSONSlice(parsing: bytes)
+    } catch {
+      throw failure("\(fileName) is not valid JSON: \(error.message)")
+    }
+  }
+
+  /// Whether a relative path stays inside its start folder.
   static func staysInside(_ path: String) -> Bool {
     !path.hasPrefix("/") && !path.split(separator: "/").contains("..")
       && !path.utf8.contains(0)

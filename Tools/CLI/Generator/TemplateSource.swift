@@ -74,8 +74,11 @@ enum TemplateSource: Equatable {
       try await Self.clone(url, reference, to: place)
       let folder = path.isEmpty ? place : place.appending(path: path)
       // A symbolic link in the repository may lead out of it.
-      guard folder.resolvingSymlinksInPath().path.hasPrefix(place.resolvingSymlinksInPath().path)
-      else { throw TemplateDescriptor.failure("'\(path)' leads out of the repository.") }
+      let inside = place.resolvingSymlinksInPath().path
+      let resolved = folder.resolvingSymlinksInPath().path
+      guard resolved == inside || resolved.hasPrefix(inside + "/") else {
+        throw TemplateDescriptor.failure("'\(path)' leads out of the repository.")
+      }
       guard FileManager.default.fileExists(atPath: folder.path) else {
         throw TemplateDescriptor.failure("There is no folder '\(path)' in \(url).")
       }
@@ -109,7 +112,7 @@ enum TemplateSource: Equatable {
   }
 }
 
-/// What is wrong with the name of a template.
+/// The problem with the name of a template.
 struct TemplateSourceError: Error {
   let reason: String
 

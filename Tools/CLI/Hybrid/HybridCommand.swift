@@ -19,14 +19,16 @@ struct HybridServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Serve the pages of an app, and the bridge to its stores and syncs.",
     discussion: """
-      The first line of output is one JSON object: "url" is the address of the pages, "startUrl" that of the
-      start page, and "socket" that of the WebSocket for programs. Each contains a token: keep them secret.
-      Pages act for the current user of --state. A page may log in: the login page opens in the system's
-      browser. SIGINT or SIGTERM ends the server.
+      The first line of output is one JSON object: "url" is the address of the
+      pages, "startUrl" that of the start page, and "socket" that of the WebSocket
+      for programs. Each contains a token: keep them secret. Pages act for the
+      current user of --state. A page may log in: the login page opens in the
+      system's browser. SIGINT or SIGTERM ends the server.
 
       Examples:
         fieldforce hybrid serve --www my-app/www
-        fieldforce hybrid serve --port 8100 --www my-app/www --app-name Notes --app-version 1.2
+        fieldforce hybrid serve --port 8100 --www my-app/www --app-name Notes \\
+          --app-version 1.2
       """)
 
   @OptionGroup var options: HybridOptions
@@ -45,7 +47,8 @@ struct HybridOpenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Serve an app and open it in the browser.",
     discussion: """
-      Serves the app as 'hybrid serve' does and opens its start page. SIGINT or SIGTERM ends the server.
+      Serves the app as 'hybrid serve' does and opens its start page. SIGINT or
+      SIGTERM ends the server.
 
       Example:
         fieldforce hybrid open --www my-app/www

@@ -1,5 +1,4 @@
 import Foundation
-import LoopbackLogin
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
@@ -20,7 +19,8 @@ struct PageLogin: Sendable {
   }
 
   func run(_ accounts: UserAccountManager) async throws -> UserAccount {
-    try await accounts.logIn(to: server, app: app, presenter: LoopbackLoginPresenter.console)
+    try await accounts.logIn(
+      .browser(to: server, app: app, presenter: BrowserLogin.presenter(for: app)))
   }
 
   /// The connected app of the boot configuration if its login can end on this machine, else that of
@@ -55,21 +55,5 @@ extension URL {
   fileprivate var isLoopbackCallback: Bool {
     scheme?.lowercased() == "http"
       && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host()?.lowercased() ?? "")
-  }
-}
-
-extension LoopbackLoginPresenter {
-  /// Opens the system's browser and prints the address, in case no browser opens.
-  static var console: LoopbackLoginPresenter {
-    LoopbackLoginPresenter { page in
-      Console.say("waiting for the login in the browser; if none opens, open this address:")
-      Console.say(page.absoluteString)
-      do {
-        try await SystemBrowser.open(page)
-      } catch let error as OAuthError {
-        // The user can also open the address by hand.
-        Console.say(error.message)
-      }
-    }
   }
 }

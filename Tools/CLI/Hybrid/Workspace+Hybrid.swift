@@ -7,7 +7,7 @@ import SalesforceSDKCore
 import SmartStore
 
 extension Workspace {
-  /// What pages work on.
+  /// The host that pages use.
   ///
   /// - Parameter www: The folder whose configuration files set up a user who logs in.
   func hybridHost(_ app: HybridApp, www: URL?, _ login: PageLogin) -> HybridHost {

@@ -12,11 +12,12 @@ struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Look into stores, syncs and conflicts in a browser.",
     discussion: """
-      Prints the address of a page. The address contains a token: keep it secret. The server listens only on this \
-      machine. It ends with SIGINT or SIGTERM, or after 15 minutes without a request.
+      Prints the address of a page. The address contains a token: keep it secret.
+      The server listens only on this machine. It ends with SIGINT or SIGTERM, or
+      after 15 minutes without a request.
 
-      Stores are opened read-only, even while another process writes to them, and for writing only while the page \
-      changes something.
+      Stores are opened read-only, even while another process writes to them, and
+      for writing only while the page changes something.
 
       Examples:
         fieldforce inspect --open
@@ -88,7 +89,7 @@ struct InspectCommand: AsyncParsableCommand {
 }
 
 extension Workspace {
-  /// What the page shows.
+  /// The app that the page shows.
   fileprivate func inspectedApp(_ recorder: InspectorRecorder) -> InspectedApp {
     var app = InspectedApp(name: "fieldforce", stores: stores)
     app.accounts = accounts
@@ -97,6 +98,10 @@ extension Workspace {
       RestClient(account: $0, accounts: accounts, transport: transport, userAgent: userAgent)
     }
     app.recorder = recorder
+    app.userAgent = userAgent.text()
+    // One that cannot be read blocks logins, which say why.
+    app.managed = try? managed.current
+    app.loginHosts = loginHosts
     app.closesStores = true
     // Running the command is the request for developer support.
     app.isDeveloperSupportEnabled = true

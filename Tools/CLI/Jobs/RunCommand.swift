@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MobileSync
+import SalesforceAnalytics
 import SalesforcePush
 import SalesforceSDKCommon
 import SalesforceSDKCore
@@ -9,7 +10,7 @@ import SalesforceSDKCore
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a job, as a timer does.",
-    subcommands: [Sync.self, RenewPush.self])
+    subcommands: [Sync.self, RenewPush.self, PublishAnalytics.self])
 
   /// `fieldforce run sync`.
   struct Sync: AsyncParsableCommand {
@@ -18,7 +19,8 @@ struct RunCommand: AsyncParsableCommand {
       abstract:
         "Run a sync, unless it is at work already, no user is logged in, or the stores are locked.",
       discussion: """
-        Each ends with 0 and a note: a timer comes again. The rest is as with 'sync run'.
+        Each ends with 0 and a note: a timer comes again. The rest is as with 'sync
+        run'.
         Example: fieldforce run sync accounts
         """)
 
@@ -34,7 +36,7 @@ struct RunCommand: AsyncParsableCommand {
           guard await workspace.accounts.current != nil else {
             return obstacle = "no user is logged in"
           }
-          // A timer's job comes again when a person has unlocked the stores.
+          // A timer's job runs again after a user has unlocked the stores.
           guard !workspace.screenLock.isLocked else { return obstacle = "the stores are locked" }
           let manager = try await workspace.syncManager(store)
           let id = try await manager.store.existingSync(sync).id
@@ -78,16 +80,49 @@ struct RunCommand: AsyncParsableCommand {
     }
   }
 
+  /// `fieldforce run publish-analytics`.
+  struct PublishAnalytics: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "publish-analytics",
+      abstract: "Send the analytics events of all accounts to their orgs.",
+      discussion: """
+        Events that an org does not accept are kept for the next time.
+        Example: fieldforce run publish-analytics
+        """)
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      let job = "publish-analytics"
+      try await RunCommand.once(job, in: state.folder, output) {
+        try await state.withWorkspace { workspace in
+          let accounts = await workspace.accounts.accounts
+          guard !accounts.isEmpty else {
+            return RunCommand.skip(job, "no user is logged in", output)
+          }
+          var published = 0
+          for account in accounts where account.loginState == .loggedIn {
+            published += await workspace.analytics.publish(for: account).published
+          }
+          output.print(["job": .string(job), "published": .integer(Int64(published))]) {
+            ["\(counted(published, "event")) published"]
+          }
+        }
+      }
+    }
+  }
+
   /// Runs a job unless another process runs it now.
   static func once(
     _ job: String, in folder: URL, _ output: OutputOptions, _ body: () async throws -> Void
   ) async throws {
     let jobs = folder.appending(path: "jobs")
-    // Names may hold any character, and files may not.
+    // Names of jobs may contain any character, but names of files may not.
     let path = jobs.appending(path: Digests.sha256Hex(job).prefix(32) + ".lock").path
     let lock: FileLock?
     do {
-      try DurableFile.makeFolder(jobs.path)
+      try DurableFile.makeOwnFolder(jobs.path)
       lock = try FileLock.take(path)
     } catch {
       throw CommandFailure("file", "\(error). Check the folder of --state.")
@@ -96,7 +131,7 @@ struct RunCommand: AsyncParsableCommand {
     try await lock.whileHeld(body)
   }
 
-  /// Says why a job had nothing to do.
+  /// Prints the reason why a job had nothing to do.
   static func skip(_ job: String, _ reason: String, _ output: OutputOptions) {
     output.print(["job": .string(job), "skipped": .string(reason)]) { ["\(job): \(reason)"] }
   }

@@ -8,8 +8,10 @@ struct WipeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wipe", abstract: "Log all users out and delete all data and keys.",
     discussion: """
-      Refused while an account has records that are not yet synced up, unless --force is given. Stores without a user
-      are deleted, too. Requests a confirmation on the terminal, unless --yes is given. Files of others in the folder stay.
+      Refused while an account has records that are not yet synced up, unless
+      --force is given. Stores without a user are deleted, too. Requests a
+      confirmation on the terminal, unless --yes is given. Files of others in the
+      folder stay.
       Example: fieldforce wipe --yes
       """)
 
@@ -18,8 +20,8 @@ struct WipeCommand: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @OptionGroup var output: OutputOptions
 
-  /// What a state folder may hold, in the order in which it goes: what needs the keys first, the keys last. So an
-  /// interrupted command can be repeated at every point.
+  /// The possible content of a state folder, in the order of removal: data that needs the keys
+  /// first, the keys last. So an interrupted command can be repeated at every point.
   private static let contents = [
     "stores", "accounts", "analytics", "jobs", "login-hosts.json", "login-hosts.json.lock",
     "settings.json",
@@ -41,7 +43,7 @@ struct WipeCommand: AsyncParsableCommand {
       try await workspace.accounts.logOutAll(reason: .userLogout, force: force)
     }
     for name in Self.contents { try remove(folder.appending(path: name)) }
-    // What the secret service holds of this folder is of no use any more.
+    // The secret of this folder in the secret service is no longer needed.
     if let keeper = try KeeperChoice.keeperName(of: folder), keeper == "secret-service" {
       try KeeperChoice.keeper(.secretService, of: folder).forget()
     }

@@ -4,7 +4,8 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SecretService
 
-/// What may keep the master key of a state folder, as `--secrets` names it: keepers separated by commas.
+/// The possible keepers of a state folder's master key, as in `--secrets`: names separated by
+/// commas.
 struct KeeperChoice: ExpressibleByArgument {
   /// One keeper.
   enum Keeper: Equatable {
@@ -60,7 +61,7 @@ struct KeeperChoice: ExpressibleByArgument {
   /// The files of which one is left where a folder has had a key: those, and the record of what keeps it.
   static let records = files + ["keys.json"]
 
-  /// What counts when nothing is named: the file for new folders, and for others what they record.
+  /// The default: the file for new folders, and the recorded keeper for others.
   init(_ named: [Keeper] = []) { self.named = named }
 
   init(parsing text: String) throws {
@@ -140,7 +141,7 @@ struct KeeperChoice: ExpressibleByArgument {
     }
   }
 
-  /// One item of the secret service for each state folder, which the name of its installation tells apart.
+  /// Returns the secret service's item of a state folder, identified by its installation's name.
   private static func secretService(of folder: URL) throws -> StoredMasterKey {
     StoredMasterKey(
       "secret-service",

@@ -30,12 +30,14 @@ struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "move", abstract: "Move the master key to another keeper.",
       discussion: """
-        The new keeper has the key before the former one forgets it; the same command completes an interrupted move.
-        Backups of what the former keeper had still hold the key.
+        The new keeper has the key before the former one forgets it; the same command
+        completes an interrupted move. Backups of what the former keeper had still
+        hold the key.
         Examples:
           fieldforce keys move secret-service
           fieldforce keys move passphrase
-          fieldforce keys move passphrase-fd:4 --secrets passphrase-fd:3 3<old.txt 4<new.txt
+          fieldforce keys move passphrase-fd:4 --secrets passphrase-fd:3 3<old.txt \\
+            4<new.txt
           fieldforce keys move file
         """)
 

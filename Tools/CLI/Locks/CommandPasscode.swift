@@ -7,11 +7,11 @@ final class CommandPasscode: PasscodePrompt {
   private let given: [PasscodeRequest.Mode: String]
   private let used = Mutex<Set<PasscodeRequest.Mode>>([])
 
-  /// Takes what options name.
+  /// Creates the source with the values of options.
   ///
   /// - Parameters:
   ///   - passcode: The passcode, also if there is none yet.
-  ///   - new: What takes its place, where it is changed.
+  ///   - new: The new passcode, if it is changed.
   init(passcode: String?, new: String?) {
     var given: [PasscodeRequest.Mode: String] = [:]
     given[.check] = passcode
@@ -21,12 +21,13 @@ final class CommandPasscode: PasscodePrompt {
     self.given = given
   }
 
-  /// Whether there is a passcode, or a person who could type one.
+  /// Whether a passcode was given, or a user can type one.
   var isAvailable: Bool {
     given[.check] != nil || StandardInput.isTerminal
   }
 
-  /// What an option names counts once, unless it was right: a wrong one must not use up all attempts.
+  /// Returns the passcode. The value of an option is used only once unless it is right, so that a
+  /// wrong one does not use up all attempts.
   func passcode(_ request: PasscodeRequest) async throws -> String? {
     guard given[.check] != nil else {
       return StandardInput.isTerminal ? Self.typed(Self.question(request)) : nil
@@ -46,7 +47,7 @@ final class CommandPasscode: PasscodePrompt {
     }
   }
 
-  /// What the person types, which is not shown; nil at an empty line.
+  /// Reads the passcode without echo; nil for an empty line.
   private static func typed(_ question: String) -> String? {
     let text = Interruption.whileReading { getpass(question).map { String(cString: $0) } }
     return text?.isEmpty == false ? text : nil

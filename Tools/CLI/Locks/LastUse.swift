@@ -2,7 +2,7 @@ import Foundation
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// When a person used an unlocked state folder last, for the next command.
+/// The time of the last use of an unlocked state folder, for the next command.
 ///
 /// It is a secret, so that a program without the key cannot make it up, and a moment on the clock of the device, so that
 /// a restart locks.

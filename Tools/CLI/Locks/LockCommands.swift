@@ -8,8 +8,9 @@ struct LockCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lock", abstract: "Lock the accounts and stores, or show whether they are locked.",
     discussion: """
-      An org can demand that apps lock themselves. Then commands that show records or send requests need a passcode, unless the
-      last such command is fewer minutes ago than the org allows. Without such a demand nothing is locked.
+      An org can demand that apps lock themselves. Then commands that show records
+      or send requests need a passcode, unless the last such command is fewer
+      minutes ago than the org allows. Without such a demand nothing is locked.
       Examples:
         fieldforce lock
         fieldforce lock --status
@@ -32,8 +33,9 @@ struct UnlockCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock", abstract: "Unlock the accounts and stores with the passcode.",
     discussion: """
-      The first passcode is created here. Ten wrong ones in a row log out the users whose org demands the lock, but those that
-      have unsynced records; they stay locked until they log in again.
+      The first passcode is created here. Ten wrong ones in a row log out the users
+      whose org demands the lock, but those that have unsynced records; they stay
+      locked until they log in again.
       Examples:
         fieldforce unlock
         fieldforce unlock --passcode @passcode.txt
@@ -63,7 +65,7 @@ struct UnlockCommand: AsyncParsableCommand {
 }
 
 extension Workspace {
-  /// Has the person authenticate if the accounts and stores are locked.
+  /// Makes the user authenticate if the accounts and stores are locked.
   func unlock() async throws {
     guard screenLock.isLocked else { return try noteUse() }
     guard passcode.isAvailable else {
@@ -91,7 +93,7 @@ extension Workspace {
     try await PasscodeAuthenticator(secrets: secrets, prompt: passcode).change(for: policy)
   }
 
-  /// Says how the accounts and stores are locked: `{"locked", "timeoutMinutes", "passcodeLength"}`.
+  /// Prints the lock of the accounts and stores: `{"locked", "timeoutMinutes", "passcodeLength"}`.
   func showLock(_ output: OutputOptions) {
     let policy = screenLock.policy
     output.print([

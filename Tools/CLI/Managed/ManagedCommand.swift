@@ -3,7 +3,7 @@ import Foundation
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// `fieldforce managed`: what the organisation demands of this device.
+/// `fieldforce managed`: prints the organization's requirements for this device.
 struct ManagedCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "managed", abstract: "Show and check the managed configuration.",
@@ -41,7 +41,8 @@ struct ManagedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check a file before it is installed.",
       discussion: """
-        Ends with 3 if a value cannot be used, a key is unknown, or users other than root could change the file.
+        Ends with 3 if a value cannot be used, a key is unknown, or users other than
+        root could change the file.
         Example: fieldforce managed check /etc/fieldforce/managed.json
         """)
 
@@ -78,7 +79,8 @@ struct ManagedCommand: AsyncParsableCommand {
 }
 
 extension ManagedConfiguration {
-  /// `{"managed", "keys", "hosts", "onlyItsHosts", "requiresCertificate", ...}`; keys without a value are left out.
+  /// The result as `{"managed", "keys", "hosts", "onlyItsHosts", "requiresCertificate", ...}`; keys
+  /// without a value are omitted.
   var document: JSONValue {
     var object: JSONObject = [
       "managed": .bool(isManaged), "keys": .array(keys.map { .string($0) }),

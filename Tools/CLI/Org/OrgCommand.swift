@@ -13,13 +13,14 @@ struct OrgServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serve a mock org on this machine.",
     discussion: """
-      The first line of output is one JSON object with the address and everything that a client
-      needs to log in. SIGINT or SIGTERM ends the server.
+      The first line of output is one JSON object with the address and everything
+      that a client needs to log in. SIGINT or SIGTERM ends the server.
 
       Examples:
         fieldforce org serve --port 8080 --data plan.json
         fieldforce org serve --generate Account=10000 --seed 7
-        fieldforce org serve --source my-project --setup users.json --redirect https://app.example/done
+        fieldforce org serve --source my-project --setup users.json \\
+          --redirect https://app.example/done
         fieldforce org serve --port 8080 --instance-url https://org.example
         fieldforce org serve --random-secrets
       """)
@@ -124,7 +125,7 @@ struct OrgServeCommand: AsyncParsableCommand {
   }
 }
 
-/// What a new mock org holds.
+/// The content of a new mock org.
 struct OrgContents: ParsableArguments {
   @Option(help: "An sObject tree plan to load; may be repeated.", completion: .file())
   var data: [String] = []

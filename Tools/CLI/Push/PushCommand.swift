@@ -17,7 +17,8 @@ struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "register", abstract: "Register a device of the current user.",
       discussion: """
-        The token comes from the push service of a phone or a companion. Registering again is no failure.
+        The token comes from the push service of a phone or a companion. Registering
+        again is no failure.
         Example: fieldforce push register --token @token.txt --bundle com.acme.orders
         """)
 

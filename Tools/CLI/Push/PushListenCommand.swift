@@ -10,9 +10,11 @@ struct PushListenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listen", abstract: "Print notifications as they arrive, until Ctrl-C.",
     discussion: """
-      Each is a line of JSON: {"source", "payload"}. The server's list is requested every --interval seconds after news, and
-      ever less often without. With --relay, a companion can post the payloads of a push service to an address of this
-      machine, which the first line on standard output says with its token: {"relay", "token"}.
+      Each is a line of JSON: {"source", "payload"}. The server's list is requested
+      every --interval seconds after news, and ever less often without. With
+      --relay, a companion can post the payloads of a push service to an address of
+      this machine, which the first line on standard output says with its token:
+      {"relay", "token"}.
       Example: fieldforce push listen --interval 30
       """)
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FileSync
 import Foundation
 import MobileSync
 import SalesforceSDKCommon
@@ -44,7 +45,7 @@ struct RescueExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Save the unsynced records of a store into a file.",
     discussion: """
-      The store stays as it is. Examples:
+      The store stays as it is. The contents of queued files go into the folder FILE.files, encrypted. Examples:
         fieldforce rescue export unsynced.rescue --passphrase @passphrase.txt
         fieldforce rescue export unsynced.rescue --recipient KEY
       """)
@@ -76,8 +77,16 @@ struct RescueExportCommand: AsyncParsableCommand {
       let (bundle, entries) = try await opened.exportRescue(
         for: recipient, of: try await workspace.rescueUser(store), registry: workspace.registry)
       try Self.write(bundle, to: URL(filePath: file))
-      output.print(["entries": .integer(Int64(entries)), "files": 0, "conflicts": 0]) {
-        ["\(counted(entries, "unsynced record")) saved into \(file)"]
+      let files = try await FileSyncManager.exportQueuedContents(
+        of: opened, to: RescueFiles.folder(of: file))
+      let queued = RescueFiles.count(in: try await opened.unsyncedEntries())
+      output.print([
+        "entries": .integer(Int64(entries - queued)), "files": .integer(Int64(files)),
+        "conflicts": 0,
+      ]) {
+        ["\(counted(entries - queued, "unsynced record")) saved into \(file)"]
+          + (files > 0
+            ? ["\(counted(files, "file")) saved into \(RescueFiles.folder(of: file).path)"] : [])
       }
     }
   }
@@ -109,8 +118,10 @@ struct RescueImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Merge the records of a file into a store of the same user.",
     discussion: """
-      The next sync up uploads them. A second import of the same file changes nothing. Examples:
-        fieldforce rescue import unsynced.rescue --passphrase @passphrase.txt --dry-run
+      The next sync up uploads them. A second import of the same file changes
+      nothing. Examples:
+        fieldforce rescue import unsynced.rescue --passphrase @passphrase.txt \\
+          --dry-run
         fieldforce rescue import unsynced.rescue --private-key @key.txt
       """)
 
@@ -128,7 +139,32 @@ struct RescueImportCommand: AsyncParsableCommand {
       let report = try await opened.importRescue(
         bundle, with: key, of: try await workspace.rescueUser(store), registry: workspace.registry,
         isDryRun: dryRun)
-      output.print(.object(report.json)) { report.lines }
+      var files = (taken: 0, missing: 0)
+      let folder = RescueFiles.folder(of: file)
+      if !dryRun, report.records.contains(where: { $0.soupName == RescueFiles.soupName }) {
+        let manager = try await FileSyncManager(
+          store: opened, client: try await workspace.client(),
+          options: FileSyncOptions(sources: []))
+        do {
+          files = try await manager.importQueuedContents(from: folder)
+          await manager.close()
+        } catch {
+          await manager.close()
+          throw error
+        }
+      }
+      let (taken, missing) = files
+      var document = report.json
+      document["files"] = .integer(Int64(taken))
+      output.print(.object(document)) {
+        report.lines + (taken > 0 ? ["\(counted(taken, "file")) taken from \(folder.path)"] : [])
+          + (missing > 0 ? ["\(counted(missing, "file")) missing in \(folder.path)"] : [])
+      }
+      if missing > 0 {
+        throw PartialSuccess(
+          message:
+            "\(counted(missing, "file")) missing in \(folder.path). Copy them, then import again.")
+      }
       let conflicts = report.count(.conflict)
       if conflicts > 0, !dryRun {
         throw PartialSuccess(
@@ -152,17 +188,22 @@ struct RescueShowCommand: AsyncParsableCommand {
   func run() async throws {
     let contents = try SmartStore.rescueContents(
       try InputFile.read(URL(filePath: file)), with: try key.key())
-    let soups = contents.entries.sorted { $0.key < $1.key }
+    let files = RescueFiles.count(in: contents.entries)
+    let soups = contents.entries.filter { $0.key != RescueFiles.soupName }.sorted {
+      $0.key < $1.key
+    }
     let time = SalesforceDate(milliseconds: contents.time).text
     output.print([
       "organizationId": .string(contents.user.organizationId),
       "userId": .string(contents.user.userId), "time": .string(time),
-      "entries": .integer(Int64(soups.reduce(0) { $0 + $1.value })), "files": 0,
+      "entries": .integer(Int64(soups.reduce(0) { $0 + $1.value })),
+      "files": .integer(Int64(files)),
       "soups": .object(
         JSONObject(soups.map { (key: $0.key, value: JSONValue.integer(Int64($0.value))) })),
     ]) {
       ["user \(contents.user.userId) of org \(contents.user.organizationId), written \(time)"]
         + soups.map { "\($0.key): \(counted($0.value, "unsynced record"))" }
+        + (files > 0 ? [counted(files, "queued file")] : [])
     }
   }
 }
@@ -186,6 +227,17 @@ struct RescueKeysCommand: AsyncParsableCommand {
       ]
     }
   }
+}
+
+/// Queued files in a bundle.
+private enum RescueFiles {
+  /// The soup of the queue, whose entries are in the bundle.
+  static let soupName = FileSyncManager.queueSoupName
+
+  /// The folder with the contents that belong to a bundle.
+  static func folder(of file: String) -> URL { URL(filePath: file + ".files") }
+
+  static func count(in entries: [String: Int]) -> Int { entries[soupName] ?? 0 }
 }
 
 extension RescueReport {

@@ -16,10 +16,12 @@ struct RestCommand: AsyncParsableCommand {
         fieldforce rest GET /services/apexrest/orders
         fieldforce rest POST /connect/files/users/me --form fileData=@plan.pdf
         fieldforce rest GET /connect/files/069.../content --output plan.pdf
-        fieldforce rest PUT /jobs/ingest/750.../batches --body @rows.csv --content-type text/csv
-      A path is taken to be below /services/data/\(RestRequest.defaultAPIVersion), unless it names a version itself,
-      starts with /services or is a whole address. Files are read and written piece by piece, so their size does
-      not matter. An --output that broke off goes on where it ended.
+        fieldforce rest PUT /jobs/ingest/750.../batches --body @rows.csv \\
+          --content-type text/csv
+      A path is taken to be below /services/data/\(RestRequest.defaultAPIVersion),
+      unless it names a version itself, starts with /services or is a whole address.
+      Files are read and written piece by piece, so their size does not matter. An
+      --output that broke off goes on where it ended.
       """)
 
   @Argument(help: "GET, POST, PATCH, PUT, DELETE or HEAD.") var method: String

@@ -4,7 +4,7 @@ import Foundation
 import MobileSync
 import SmartStore
 
-/// Where a command finds accounts, keys and stores.
+/// The location of accounts, keys and stores for a command.
 struct StateOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -21,8 +21,9 @@ struct StateOptions: ParsableArguments {
     help: ArgumentHelp(
       "What keeps the master key: file, secret-service, passphrase, passphrase-fd:N, credential:NAME.",
       discussion: """
-        Several, separated by commas, are tried in this order for a new folder. Default: the variable \
-        FIELDFORCE_SECRETS, else file. 'fieldforce keys' shows the keeper of a folder and moves the key.
+        Several, separated by commas, are tried in this order for a new folder.
+        Default: the variable FIELDFORCE_SECRETS, else file. 'fieldforce keys' shows
+        the keeper of a folder and moves the key.
         """))
   var secrets: KeeperChoice?
 
@@ -36,7 +37,7 @@ struct StateOptions: ParsableArguments {
   @Option(help: .hidden)
   var newPasscode: String?
 
-  /// What may keep the master key.
+  /// The keepers that may store the master key.
   var keepers: KeeperChoice {
     get throws {
       if let secrets { return secrets }
@@ -79,7 +80,7 @@ struct StateOptions: ParsableArguments {
   }
 }
 
-/// Which store a command works on: the current user's default store unless another is named.
+/// The store of a command: the current user's default store unless another is named.
 struct StoreOptions: ParsableArguments {
   @OptionGroup var state: StateOptions
 

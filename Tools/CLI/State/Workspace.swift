@@ -19,18 +19,18 @@ struct Workspace {
   let registry: SyncTargetRegistry
   /// The events of each user, which are published on request alone.
   let analytics: SalesforceAnalyticsManager
-  /// How the files of the stores are kept.
+  /// The encryption of the stores.
   let encryption: StoreEncryption
   let transport: any HTTPTransport
   /// The devices that receive push notifications.
   let push: PushNotifications
-  /// What the organisation demands of this device.
+  /// The managed configuration of this device.
   let managed = ManagedCommand.file()
   /// The login servers to choose from.
   let loginHosts: LoginHostStorage
   /// Locks the accounts and stores as orgs demand.
   let screenLock: ScreenLockManager
-  /// Where a passcode comes from.
+  /// The source of a passcode.
   let passcode: CommandPasscode
   /// The keys and tokens.
   let secrets: FileSecretStore
@@ -41,8 +41,8 @@ struct Workspace {
   ///
   /// - Parameter wantsPlaintext: Whether the stores of a folder that is made now are to be plain text, and
   ///   those of a folder that was made so are to be used.
-  /// - Parameter keepers: What may keep the master key.
-  /// - Parameter passcode: Where a passcode comes from. Default: the person at the terminal.
+  /// - Parameter keepers: The keepers that may store the master key.
+  /// - Parameter passcode: The source of a passcode. Default: the user at the terminal.
   /// - Parameter recorder: Records the requests and events of the command.
   init(
     folder: URL, wantsPlaintext: Bool, keepers: KeeperChoice = KeeperChoice(),
@@ -67,8 +67,7 @@ struct Workspace {
     lockOptions.isStrict = true
     lockOptions.lastUse = LastUse.read(in: secrets)
     screenLock = ScreenLockManager(
-      authenticator: PasscodeAuthenticator(secrets: secrets, prompt: passcode), options: lockOptions
-    )
+      authenticator: Self.authenticator(secrets, passcode), options: lockOptions)
     options.screenLock = screenLock
     // A list that cannot be had costs the choice, and no work that needs none; a login says why.
     let hosts = (try? managed.current.hostList()) ?? LoginHostList()
@@ -111,7 +110,7 @@ struct Workspace {
 
   /// Encrypts the stores of a plaintext folder, which counts as encrypted from then on.
   ///
-  /// - Returns: How many stores were encrypted.
+  /// - Returns: The number of encrypted stores.
   static func encrypt(_ folder: URL, keepers: KeeperChoice) async throws -> Int {
     let secrets = try secrets(in: folder, keepers)
     try WorkspaceSettings.checkPlaintext(folder, secrets: secrets)

@@ -87,8 +87,8 @@ struct WorkspaceSettings {
         + "from a backup; if there never was one, delete \(keys).")
   }
 
-  /// Refuses to take a folder for a new one in which the secret store is gone and what it encrypted is left: new
-  /// secrets would not open it.
+  /// Refuses to treat a folder as new if its secret store is missing but encrypted data is left:
+  /// new secrets could not decrypt it.
   private static func checkNotLost(in folder: URL) throws {
     guard !holdsSecrets(folder), holdsSealedFiles(folder) else { return }
     throw CommandFailure(

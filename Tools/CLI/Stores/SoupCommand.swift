@@ -14,8 +14,9 @@ struct SoupCommand: AsyncParsableCommand {
       abstract: "Register a soup.",
       discussion: """
         Types: string, integer, floating, full_text, json1.
-        Example: fieldforce soup register accounts --index Id:string --index Name:string \
-        --index __local__:string --index __sync_id__:integer
+        Example:
+          fieldforce soup register accounts --index Id:string --index Name:string \\
+            --index __local__:string --index __sync_id__:integer
         """)
 
     @Argument(help: "The soup's name.") var name: String
@@ -36,7 +37,8 @@ struct SoupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the soups.",
       discussion: """
-        The soups in which sync keeps its own records, such as syncs_soup, are listed with --all.
+        The soups in which sync keeps its own records, such as syncs_soup, are listed
+        with --all.
         Example: fieldforce soup list --json
         """)
 
@@ -91,8 +93,9 @@ struct SoupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Replace the indexes of a soup; its entries stay.",
       discussion: """
-        A path that keeps its type keeps its values. The others are indexed for the entries that \
-        are there, unless --no-reindex is given: then those are not found by them.
+        A path that keeps its type keeps its values. The others are indexed for the
+        entries that are there, unless --no-reindex is given: then those are not found
+        by them.
         Example: fieldforce soup alter accounts --index Id:string --index Name:full_text
         """)
 

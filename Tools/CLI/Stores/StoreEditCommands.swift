@@ -9,7 +9,9 @@ struct StoreCreateCommand: AsyncParsableCommand {
     commandName: "create", abstract: "Create a record locally; the next sync up sends it.",
     discussion: """
       A value is JSON, or else text.
-      Example: fieldforce store create accounts --type Account Name='Harbor Repair' NumberOfEmployees=12
+      Example:
+        fieldforce store create accounts --type Account Name='Harbor Repair' \\
+          NumberOfEmployees=12
       """)
 
   @Argument(help: "The soup's name.") var soup: String
@@ -36,7 +38,8 @@ struct StoreEditCommand: AsyncParsableCommand {
     commandName: "edit", abstract: "Edit a record locally; the next sync up sends the change.",
     discussion: """
       A value is JSON, or else text; null clears a field.
-      Example: fieldforce store edit accounts 001000000000001AAA Phone=555-0100 Fax=null
+      Example:
+        fieldforce store edit accounts 001000000000001AAA Phone=555-0100 Fax=null
       """)
 
   @Argument(help: "The soup's name.") var soup: String
@@ -89,7 +92,8 @@ struct StoreUndoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo", abstract: "Undo the local changes of a record that were not uploaded.",
     discussion: """
-      The record returns to the last version of the server; one that was created locally is removed.
+      The record returns to the last version of the server; one that was created
+      locally is removed.
       Example: fieldforce store undo accounts 001000000000001AAA
       """)
 

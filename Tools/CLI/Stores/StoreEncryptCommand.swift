@@ -7,7 +7,8 @@ struct StoreEncryptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "encrypt", abstract: "Encrypt all stores of a plaintext state folder.",
     discussion: """
-      What is encrypted is checked first: schema, entries and indexes. Interrupted, repeat it.
+      What is encrypted is checked first: schema, entries and indexes. Interrupted,
+      repeat it.
       Example: fieldforce store encrypt --state notes
       """)
 
@@ -27,8 +28,9 @@ struct StoreReencryptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reencrypt", abstract: "Encrypt every page of a store with a new key.",
     discussion: """
-      Necessary when a store reports that its key has encrypted as many pages as is safe. The store is copied
-      first, so it needs as much free space again. Interrupted, repeat it.
+      Necessary when a store reports that its key has encrypted as many pages as is
+      safe. The store is copied first, so it needs as much free space again.
+      Interrupted, repeat it.
       Example: fieldforce store reencrypt --store orders
       """)
 
@@ -48,9 +50,10 @@ struct StoreAcceptRestoredCommand: AsyncParsableCommand {
     commandName: "accept-restored",
     abstract: "Accept the files of a store that you restored from a backup.",
     discussion: """
-      A store refuses files that are older than those it has known, since they may have been exchanged. Only for
-      files that you restored yourself: what was written since the backup is lost. Files of another account or
-      store are refused all the same.
+      A store refuses files that are older than those it has known, since they may
+      have been exchanged. Only for files that you restored yourself: what was
+      written since the backup is lost. Files of another account or store are
+      refused all the same.
       Example: fieldforce store accept-restored --store orders
       """)
 

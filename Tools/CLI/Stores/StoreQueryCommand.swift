@@ -8,10 +8,11 @@ struct StoreQueryCommand: AsyncParsableCommand {
     commandName: "query", abstract: "Run Smart SQL, or a query spec on one soup.",
     discussion: """
       Examples:
-        fieldforce store query 'SELECT {accounts:Name} FROM {accounts} WHERE {accounts:Id} = ?' \
-      --arg 001...
-        fieldforce store query --soup accounts \
-      --spec '{"queryType":"like","indexPath":"Name","likeKey":"A%"}'
+        fieldforce store query \\
+          'SELECT {accounts:Name} FROM {accounts} WHERE {accounts:Id} = ?' \\
+          --arg 001...
+        fieldforce store query --soup accounts \\
+          --spec '{"queryType":"like","indexPath":"Name","likeKey":"A%"}'
       """)
 
   @Argument(help: "The statement.") var smartSQL: String?

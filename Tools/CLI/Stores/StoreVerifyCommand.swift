@@ -10,8 +10,9 @@ struct StoreVerifyCommand: AsyncParsableCommand {
     abstract:
       "Check every page's tag, SQLite's structures, indexes, and that a record has one entry.",
     discussion: """
-      Prints what is wrong and where, and ends with 1 if anything is. What is wrong stays as it is.
-      Several entries of one server record become one with the next sync of their soup.
+      Prints what is wrong and where, and ends with 1 if anything is. What is wrong
+      stays as it is. Several entries of one server record become one with the next
+      sync of their soup.
       Example: fieldforce store verify --store orders
       """)
 
@@ -41,9 +42,10 @@ struct StoreAcceptLossCommand: AsyncParsableCommand {
     abstract:
       "Accept the loss of transactions in a store whose write-ahead log is missing, cut or replaced.",
     discussion: """
-      The transactions that the log held are lost for good. What is found of it is kept next to the
-      database, and each check names it until it is removed. A store whose log is whole stays as it is.
-      Prints what a check finds afterwards; ends with 1 if a page, index or entry is damaged.
+      The transactions that the log held are lost for good. What is found of it is
+      kept next to the database, and each check names it until it is removed. A
+      store whose log is whole stays as it is. Prints what a check finds afterwards;
+      ends with 1 if a page, index or entry is damaged.
       Example: fieldforce store accept-loss --store orders
       """)
 

@@ -9,7 +9,8 @@ struct StoreUpsertCommand: AsyncParsableCommand {
     commandName: "upsert",
     abstract: "Insert or update entries, one JSON object per line: all or none.",
     discussion: """
-      An object replaces the whole entry that has its id; 'store edit' changes single fields.
+      An object replaces the whole entry that has its id; 'store edit' changes
+      single fields.
       Example: fieldforce store upsert accounts --external-id Id < accounts.jsonl
       """)
 

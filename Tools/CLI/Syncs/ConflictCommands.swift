@@ -31,10 +31,10 @@ struct SyncResolveCommand: AsyncParsableCommand {
     discussion: """
       Examples: fieldforce sync resolve accounts/5 --mine
       fieldforce sync resolve accounts/5 --set Name='Both of them' Phone=null
-      fieldforce sync resolve accounts/7 --record 001000000000001AAA
-      fieldforce sync resolve contacts/3 --detach
-      For a record in doubt, which was sent without a response: --record or --create.
-      For a child of a tree, which cannot be uploaded without its parent: --detach, --recreate-parent or --theirs.
+      fieldforce sync resolve accounts/7 --record 001000000000001AAA fieldforce sync
+      resolve contacts/3 --detach For a record in doubt, which was sent without a
+      response: --record or --create. For a child of a tree, which cannot be
+      uploaded without its parent: --detach, --recreate-parent or --theirs.
       """)
 
   @Argument(help: "The conflict, as 'sync conflicts' lists it: soup/entry id.") var conflict: String
@@ -97,6 +97,8 @@ extension SyncConflict {
       case .deletedHere: "deleted locally, changed on the server"
       case .deletedThere: "changed locally, deleted on the server"
       case .changedThere: "changed on the server, whose values are not known"
+      case .inDoubt where heldUntil != nil:
+        "sent without a response; the server may still create it. The next 'sync up' searches again"
       case .inDoubt where candidates.isEmpty:
         "sent without a response; it is not known whether the server has it"
       case .inDoubt: "sent without a response; the server may have it"

@@ -16,7 +16,7 @@ struct LocalChange {
   let entryId: Int64
   let recordId: String?
   let action: SyncUpAction
-  /// Without a base version all fields of the entry; of a record that is to be deleted, the fields that were edited.
+  /// Without a base version, all fields of the entry; for a record to delete, the edited fields.
   let fields: [Field]
   let hasBaseVersion: Bool
   let conflict: SyncConflict?

@@ -77,10 +77,12 @@ struct SyncDownCommand: AsyncParsableCommand {
     commandName: "down",
     abstract: "Download the records of a query, or of any other target, into a soup.",
     discussion: """
-      The soup needs indexes on Id and __local__; an index on __sync_id__ (integer) is recommended. The same command
-      runs the same sync again. A sync that ended before it downloaded a record is replaced by the next sync
-      of its name.
-      Example: fieldforce sync down --soup accounts --query 'SELECT Name FROM Account' --name accounts
+      The soup needs indexes on Id and __local__; an index on __sync_id__ (integer)
+      is recommended. The same command runs the same sync again. A sync that ended
+      before it downloaded a record is replaced by the next sync of its name.
+      Example:
+        fieldforce sync down --soup accounts --query 'SELECT Name FROM Account' \\
+          --name accounts
       """)
 
   @OptionGroup var target: DownTargetOptions
@@ -115,9 +117,11 @@ struct SyncUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "up", abstract: "Upload the changed records of a soup.",
     discussion: """
-      Ends with 3 if some records were refused, are in conflict or wait; 'sync outcomes' lists them. The same
-      command runs the same sync again.
-      Example: fieldforce sync up --soup accounts --fields Name Phone --merge-mode LEAVE_IF_CHANGED
+      Ends with 3 if some records were refused, are in conflict or wait; 'sync
+      outcomes' lists them. The same command runs the same sync again.
+      Example:
+        fieldforce sync up --soup accounts --fields Name Phone \\
+          --merge-mode LEAVE_IF_CHANGED
       """)
 
   @Option(
@@ -166,8 +170,11 @@ struct SyncChangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "change", abstract: "Change the query or the target of a sync down.",
     discussion: """
-      If the change only adds fields, the next run fetches only these; otherwise it downloads everything again.
-      Example: fieldforce sync change accounts --query 'SELECT Name, Phone, Rating FROM Account'
+      If the change only adds fields, the next run fetches only these; otherwise it
+      downloads everything again.
+      Example:
+        fieldforce sync change accounts \\
+          --query 'SELECT Name, Phone, Rating FROM Account'
       """)
 
   @Argument(help: "The sync's name or id.") var sync: String

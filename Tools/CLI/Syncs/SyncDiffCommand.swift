@@ -9,9 +9,10 @@ struct SyncDiffCommand: AsyncParsableCommand {
     commandName: "diff",
     abstract: "Show the local changes that were not uploaded, field by field.",
     discussion: """
-      Compares each unsynced record with its base version: the last one that entry and server had in common. Base
-      versions are kept for soups with a sync in mode LEAVE_IF_CHANGED or MERGE_FIELDS; of other records, and of
-      new ones, all fields are listed; of a record in conflict, only the fields in conflict. Sends
+      Compares each unsynced record with its base version: the last one that entry
+      and server had in common. Base versions are kept for soups with a sync in mode
+      LEAVE_IF_CHANGED or MERGE_FIELDS; of other records, and of new ones, all
+      fields are listed; of a record in conflict, only the fields in conflict. Sends
       no request. With a sync up, shows only the soup and the fields that it sends.
       Examples:
         fieldforce sync diff
@@ -48,7 +49,7 @@ struct SyncDiffCommand: AsyncParsableCommand {
       let shown = changes.prefix(limit).map { change in
         (change, change.fields.filter { fields(change.action)?.contains($0.name) ?? true })
       }.filter { change, fields in
-        // What another sync uploads.
+        // Entries that another sync uploads are not shown.
         sync == nil || change.action != .update || !change.hasBaseVersion || !fields.isEmpty
       }
       output.printStyled([

@@ -8,8 +8,8 @@ struct SyncLoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Create the syncs that a file defines, or check the file.",
     discussion: """
-      Syncs whose names are in use stay as they are. With --check nothing is created, and no login or
-      store is needed.
+      Syncs whose names are in use stay as they are. With --check nothing is
+      created, and no login or store is needed.
       Example: fieldforce sync load usersyncs.json --check
       """)
 

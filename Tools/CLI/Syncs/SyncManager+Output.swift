@@ -17,8 +17,8 @@ extension SyncManager {
   /// the second abandons the work in progress.
   ///
   /// - Parameter command: The command that resumes the work.
-  /// - Throws: What the work throws; ``CommandFailure`` with the status ``ExitStatus/interrupted`` if
-  ///   Ctrl-C ended it.
+  /// - Throws: The error of the work; ``CommandFailure`` with the status ``ExitStatus/interrupted``
+  ///   if Ctrl-C ended it.
   func stoppable<Value>(
     _ output: OutputOptions, _ command: String, _ work: () async throws -> Value
   ) async throws -> Value {
@@ -100,7 +100,8 @@ extension SyncManager {
     }
   }
 
-  /// Ends the command as done in part unless the server accepted every record of the syncs' last runs.
+  /// Ends the command with the status of partial success, unless the server accepted every record
+  /// of the syncs' last runs.
   func checkComplete(_ states: [SyncState]) async throws {
     for state in states where state.type == .syncUp {
       let counts = try await outcomeCounts(forId: state.id)

@@ -14,7 +14,7 @@ extension SyncReport {
     return lines
   }
 
-  /// How the first download was divided; nil if that is not known.
+  /// The division of the first download; nil if it is unknown.
   private var ranges: String? {
     if let partitions = state.partitions {
       let done = partitions.ranges.count { $0.isDone }

@@ -8,9 +8,10 @@ struct SyncRunCommand: AsyncParsableCommand {
     commandName: "run",
     abstract: "Run a sync again, by name or id; or several that belong together.",
     discussion: """
-      If the records of several sync ups refer to each other, referenced records are uploaded first.
-      Ctrl-C stops a run so that it can resume later, with status 130. Ends with 3 if some records of a sync
-      up were refused, are in conflict or wait; 'sync outcomes' lists them.
+      If the records of several sync ups refer to each other, referenced records are
+      uploaded first. Ctrl-C stops a run so that it can resume later, with status
+      130. Ends with 3 if some records of a sync up were refused, are in conflict or
+      wait; 'sync outcomes' lists them.
       Examples: fieldforce sync run accounts
       fieldforce sync run contacts-up accounts-up
       """)

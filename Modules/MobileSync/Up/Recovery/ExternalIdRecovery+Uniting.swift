@@ -3,11 +3,11 @@ import SmartStore
 
 // Other entries of the soup that have the same external id.
 extension ExternalIdRecovery {
-  /// Lets entries that were created locally be the records which other entries of the soup have under the same
-  /// external id, so that neither of both overwrites the other on the server.
+  /// Unites entries that were created locally with entries of the soup that have a record with the
+  /// same external id, so that neither overwrites the other on the server.
   ///
   /// An entry that was sent and not acknowledged is compared with all entries, and so is every one in the modes that
-  /// compare, if the external id is indexed. Else the server's upsert decides, and an entry that was edited here is
+  /// compare, if the external id is indexed. Else the server's upsert decides, and an entry that was edited locally is
   /// compared.
   func unite() async throws {
     guard let field = scope.fields.externalIdField, scope.hasIdIndex else { return }
@@ -50,7 +50,7 @@ extension ExternalIdRecovery {
     }
   }
 
-  /// What became of entries whose records are gone on the server.
+  /// The results for entries whose records are gone on the server.
   struct UnitedLost {
     /// The entries of the others' records that they are now, by the entries that they were.
     var entries: [Int64: Int64] = [:]
@@ -58,8 +58,9 @@ extension ExternalIdRecovery {
     var inConflict: Set<Int64> = []
   }
 
-  /// Lets entries whose records are gone on the server stand for the records that other entries of the soup have under
-  /// the same external ids: created again as they are, they would replace what those entries have, edits included.
+  /// Makes entries whose records no longer exist represent the records that other entries of the
+  /// soup have under the same external ids. If such an entry were created again, it would overwrite
+  /// the values of those entries, including edits.
   ///
   /// Costs one query of the store if there are external ids.
   ///

@@ -2,14 +2,15 @@ import Foundation
 import SalesforceSDKCommon
 import SmartStore
 
-/// Finds the records that entries created locally stand for, by their external ids.
+/// A stage that finds the records of locally created entries by their external ids.
 struct ExternalIdRecovery: Sendable {
   let scope: SyncUpScope
 
   // MARK: On the server
 
-  /// Gives entries that were created locally the ids of the records that the server already has under their external
-  /// ids, in the modes that compare: an upsert would replace what other users wrote there.
+  /// Sets the ids of existing records with the same external id in entries that were created
+  /// locally, in modes `MERGE_FIELDS` and `LEAVE_IF_CHANGED`: an upsert would overwrite values of
+  /// other users.
   ///
   /// Such an entry counts as edited, from a record in which no field had a value, so that the comparison
   /// that follows finds each field that has another value on the server. Of an upsert whose response was lost the
@@ -90,8 +91,9 @@ struct ExternalIdRecovery: Sendable {
 
   // MARK: New external ids
 
-  /// Gives a UUID to entries that were created here and have no value for the external id field, if the target is
-  /// to do so. It is on disk before anything is sent, so that sending an entry again creates one record.
+  /// Sets a UUID as external id in entries that were created locally without one, if the target
+  /// requires it. It is on disk before anything is sent, so that sending an entry again creates
+  /// only one record.
   ///
   /// An entry that was sent without one before keeps none: it would be created a second time.
   ///

@@ -2,12 +2,17 @@ import Foundation
 import SalesforceSDKCommon
 import SmartStore
 
-/// Finds out what became of creates that were sent by an earlier run and not acknowledged.
+/// A stage that recovers creates of earlier runs that were not acknowledged.
 ///
-/// A record that the server has as it was sent gives its id to the entry, which then counts as edited, so that
-/// this run sends it as an update, which may be repeated. One that the server does not have stays created and is
-/// sent again. Where the server may have it, or does not say, the entry is held as a conflict in doubt.
+/// If the server has the record as it was sent, the entry gets its id and counts as edited, so this
+/// run sends it as an update, which may be repeated. If the server does not have the record and can
+/// no longer be at work on the request, the create is sent again. If it can, the search is repeated
+/// for some seconds. If the server may have the record by then, or its state is unknown, the entry
+/// becomes a conflict in doubt.
 struct UnacknowledgedCreateRecovery: Sendable {
+  /// The number of candidates that a conflict lists.
+  private static let mostCandidates = 100
+
   let scope: SyncUpScope
   /// The field by which entries of another soup refer to records of this one: they follow them to their new ids.
   var children: ChildLink?
@@ -25,18 +30,32 @@ struct UnacknowledgedCreateRecovery: Sendable {
       }
       lost.append(Lost(record: record, mark: mark))
     }
-    if lost.isEmpty { return [:] }
-    if let finder = target as? any UnacknowledgedCreateFinding {
-      let possible = try await finder.possibleRecords(
-        for: lost.map { UnacknowledgedCreate(record: $0.record, sentAfter: $0.mark.sentAfter) },
-        in: scope.context)
-      for index in lost.indices where index < possible.count {
-        lost[index].candidates = possible[index]
+    var inDoubt: Set<Int64> = []
+    var patience = SearchPatience()
+    while !lost.isEmpty {
+      try await search(&lost, on: target)
+      let found = lost
+      let result = try await scope.store.inTransaction { transaction in
+        let result = try adopt(found, in: transaction)
+        if let end = scope.context.serverClock.latestArrival {
+          let open = result.inDoubt.union(result.late)
+          try OutcomeStore.end(
+            found.map(\.mark).filter { open.contains($0.outcome.entryId) }, at: end,
+            in: transaction)
+        }
+        return result
       }
-    }
-    let found = lost
-    let inDoubt = try await scope.store.inTransaction { transaction in
-      try adopt(found, in: transaction)
+      inDoubt.formUnion(result.inDoubt)
+      lost.removeAll { !result.late.contains($0.record.entryId) }
+      guard let end = lost.map(\.openFor).min() else { break }
+      guard let pause = patience.pause(until: end) else {
+        return try await hold(lost).merging(
+          marks.filter { inDoubt.contains($0.key) }.mapValues(\.outcome)
+        ) {
+          first, _ in first
+        }
+      }
+      try await scope.context.pause(for: pause)
     }
     return marks.filter { inDoubt.contains($0.key) }.mapValues(\.outcome)
   }
@@ -46,19 +65,74 @@ struct UnacknowledgedCreateRecovery: Sendable {
     let record: SyncUpRecord
     let mark: UnacknowledgedMark
     var candidates: [UnacknowledgedCreateCandidate]?
+    /// The time from the last search on in which the server may still make it.
+    var openFor = Duration.zero
+
+    var asCreate: UnacknowledgedCreate {
+      UnacknowledgedCreate(record: record, sentAfter: mark.sentAfter, arrival: mark.arrival)
+    }
   }
 
-  /// Gives each record the first of its candidates that agrees and is no other entry's, and holds those that may
-  /// be another candidate.
+  /// Searches for all records, and finds out for how long the server may still make those that it does not have.
+  private func search(_ lost: inout [Lost], on target: some SyncUpTarget) async throws {
+    guard let finder = target as? any UnacknowledgedCreateFinding else { return }
+    let start = scope.context.serverClock.instant()
+    let now = scope.now()
+    let possible = try await finder.possibleRecords(for: lost.map(\.asCreate), in: scope.context)
+    let time = scope.context.serverClock.estimate(at: start) ?? scope.now()
+    for index in lost.indices {
+      lost[index].candidates = index < possible.count ? possible[index] : nil
+      // A time that is further away is of a clock that was set back since.
+      let open = Duration.milliseconds(max(0, (lost[index].mark.openUntil ?? 0) - time))
+      let openHere = lost[index].mark.openUntilHere.map { Duration.milliseconds(max(0, $0 - now)) }
+      lost[index].openFor = min(open, openHere ?? open, scope.context.lateArrival)
+    }
+    let open = lost.indices.filter { lost[$0].openFor > .zero }
+    if open.isEmpty { return }
+    let over = try await finder.areOver(open.map { lost[$0].asCreate }, in: scope.context)
+    for (index, isOver) in zip(open, over) where isOver { lost[index].openFor = .zero }
+  }
+
+  /// Keeps records from being sent that the server may still make.
   ///
-  /// A candidate that was created here under another id, or that stood in an entry before the record was sent, is
-  /// another record, however much alike they are. One that a sync down has brought since then is the
+  /// - Returns: Their outcomes, by entry id.
+  private func hold(_ late: [Lost]) async throws -> [Int64: SyncRecordOutcome] {
+    let now = scope.context.serverClock.estimate ?? scope.now()
+    let latest = now + Int64(scope.context.lateArrival / .milliseconds(1))
+    let held = late.map { lost in
+      let until = min(lost.mark.openUntil ?? now, latest)
+      let outcome = lost.mark.outcome.held(
+        because: SyncUpDecision.clientError(
+          "IN_DOUBT",
+          "The response to the create of this record was lost, and the server may still create it until "
+            + "\(SalesforceDate(milliseconds: until).text). Run the sync again after that time."))
+      return (lost: lost, outcome: outcome, until: until)
+    }
+    try await scope.store.inTransaction { transaction in
+      let entries = Dictionary(
+        try transaction.entries(held.map(\.outcome.entryId), of: scope.context.soupName)
+          .map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+      try ConflictStore.save(
+        held.compactMap { lost, outcome, until in
+          entries[outcome.entryId].map { conflict(lost, $0, [], until: until) }
+        }, in: transaction)
+      try OutcomeStore.hold(held.map { ($0.outcome, $0.until) }, in: transaction)
+    }
+    return Dictionary(
+      held.map { ($0.outcome.entryId, $0.outcome) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Assigns each record its first candidate that agrees and belongs to no other entry, and skips
+  /// records that may be another candidate.
+  ///
+  /// A candidate that was created locally under another id, or that stood in an entry before the record was sent, is
+  /// another record, however much alike they are. One that a sync down has downloaded since then is the
   /// lost record, in a second entry: they become one, unless that entry was edited.
   ///
-  /// - Returns: The entries in doubt.
+  /// - Returns: The entries in doubt, and those whose records the server does not have, but may still make.
   private func adopt(
     _ found: [Lost], in transaction: borrowing StoreTransaction
-  ) throws -> Set<Int64> {
+  ) throws -> (inDoubt: Set<Int64>, late: Set<Int64>) {
     let ids = found.flatMap { ($0.candidates ?? []).map(\.id) }
     let known = try scope.soup.entryIds(of: ids, in: transaction)
     var claimed = try LocalIdIndex.createdLocally(among: ids, in: transaction)
@@ -110,15 +184,23 @@ struct UnacknowledgedCreateRecovery: Sendable {
     if !acknowledged.isEmpty {
       try ConflictStore.remove(acknowledged, of: scope.context.soupName, in: transaction)
     }
-    return try holdDoubtful(
-      entries.filter { !acknowledged.contains($0.id) }.compactMap { entryId, entry in
-        lost[entryId].map { found in
-          (found, entry, found.candidates?.filter { isFree($0, found) })
-        }
-      }, in: transaction)
+    var late: Set<Int64> = []
+    var doubtful: [(lost: Lost, entry: JSONSlice, candidates: [UnacknowledgedCreateCandidate]?)] =
+      []
+    for (entryId, entry) in entries where !acknowledged.contains(entryId) {
+      guard let found = lost[entryId] else { continue }
+      let candidates = found.candidates?.filter { isFree($0, found) }
+      if candidates?.isEmpty == true, found.openFor > .zero {
+        late.insert(entryId)
+      } else {
+        doubtful.append((found, entry, candidates))
+      }
+    }
+    return (try holdDoubtful(doubtful, in: transaction), late)
   }
 
-  /// Keeps a conflict for each record that the server may have, and ends those of the others.
+  /// Stores a conflict for each record that the server may have, and ends the conflicts of the
+  /// others.
   private func holdDoubtful(
     _ left: [(lost: Lost, entry: JSONSlice, candidates: [UnacknowledgedCreateCandidate]?)],
     in transaction: borrowing StoreTransaction
@@ -127,22 +209,7 @@ struct UnacknowledgedCreateRecovery: Sendable {
       of: left.map(\.lost.record.entryId), in: scope.context.soupName, transaction)
     var open: [SyncConflict] = []
     for (lost, entry, candidates) in left where candidates?.isEmpty != true {
-      let best = candidates?.first
-      let fields = lost.record.values.map { name, sent in
-        SyncConflict.Field(
-          name: name, base: sent.value, mine: entry[name]?.value, theirs: best?.values[name])
-      }
-      let conflict = SyncConflict(
-        soupName: scope.context.soupName, entryId: lost.record.entryId,
-        recordId: lost.record.id ?? "",
-        kind: .inDoubt, fields: fields, syncId: scope.context.syncId,
-        mergeMode: scope.context.mergeMode,
-        time: scope.now(),
-        names: scope.fields.names,
-        theirs: best?.values,
-        candidates: (candidates ?? []).map {
-          SyncConflict.Candidate(id: $0.id, values: $0.values)
-        }, childLinks: scope.uses.childLinks(of: scope.context.soupName))
+      let conflict = conflict(lost, entry, candidates ?? [])
       let earlier = stored[lost.record.entryId]
       open.append(earlier?.isSame(as: conflict) == true ? earlier ?? conflict : conflict)
     }
@@ -153,5 +220,27 @@ struct UnacknowledgedCreateRecovery: Sendable {
     }
     try ConflictStore.save(open, in: transaction)
     return held
+  }
+
+  private func conflict(
+    _ lost: Lost, _ entry: JSONSlice, _ candidates: [UnacknowledgedCreateCandidate],
+    until time: Int64? = nil
+  ) -> SyncConflict {
+    let best = candidates.first
+    let fields = lost.record.values.map { name, sent in
+      SyncConflict.Field(
+        name: name, base: sent.value, mine: entry[name]?.value, theirs: best?.values[name])
+    }
+    return SyncConflict(
+      soupName: scope.context.soupName, entryId: lost.record.entryId,
+      recordId: lost.record.id ?? "",
+      kind: .inDoubt, fields: fields, syncId: scope.context.syncId,
+      mergeMode: scope.context.mergeMode,
+      time: scope.now(),
+      names: scope.fields.names,
+      theirs: best?.values,
+      candidates: candidates.prefix(Self.mostCandidates).map {
+        SyncConflict.Candidate(id: $0.id, values: $0.values)
+      }, heldUntil: time, childLinks: scope.uses.childLinks(of: scope.context.soupName))
   }
 }

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 
 extension UnacknowledgedMark {
-  /// An entry as a record that was sent, with the values of then; nil if the entry stands for another record
+  /// An entry as a record that was sent, with the values of then; nil if the entry represents another record
   /// by now.
   ///
   /// A deletion since then waits until it is known whom it concerns.

@@ -1,21 +1,22 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Finds out what became of updates that were sent by an earlier run and not acknowledged.
+/// A stage that recovers updates of earlier runs that were not acknowledged.
 ///
-/// An update that arrived makes the record newer on the server than it is here, and the server may have put its
-/// values into another form, so that a run that compares would take its own edit for a change by another user.
-/// Where the server has in every field what was sent, or another form of it (``ServerEquality/mayBeStored(_:as:)``),
-/// the edit was ours: the entry takes such a value unless it was edited again since; in mode
-/// ``SyncMergeMode/leaveIfChanged`` it also takes the server's date and is clean unless it was edited again.
-/// Where the server has anything else, the conflict is real or the update never arrived, and the comparison tells
-/// which. Mode ``SyncMergeMode/overwrite`` needs none of it, since sending again does no harm.
+/// An update that arrived makes the record newer on the server, possibly with values in another
+/// form, so a comparison would mistake this device's edit for another user's change. If the server
+/// has the sent value, or another form of it (``ServerEquality/mayBeStored(_:as:)``), in every
+/// field, the edit was this device's own: the entry takes the value in each field that was not
+/// edited again; in mode ``SyncMergeMode/leaveIfChanged`` it also takes the server's date and is
+/// clean unless it was edited again. If the server has other values, the conflict is real or the
+/// update never arrived, which the later comparison decides. Mode ``SyncMergeMode/overwrite`` does
+/// not need this stage, because sending again is harmless.
 struct UnacknowledgedUpdateRecovery: Sendable {
   let scope: SyncUpScope
 
   /// Compares what was sent with what the server has.
   ///
-  /// - Returns: The marks of the records for which the server did not say; they are not sent.
+  /// - Returns: The marks of records whose server version is unknown; they are not sent.
   func recover(on target: some SyncUpTarget) async throws -> [Int64: SyncRecordOutcome] {
     let marks = try await OutcomeStore(store: scope.store).lost(.update, in: scope.context.soupName)
     if marks.isEmpty { return [:] }
@@ -43,7 +44,7 @@ struct UnacknowledgedUpdateRecovery: Sendable {
 
   /// Compares what was sent with what the server has, and lets those entries agree that do.
   ///
-  /// - Returns: The entry ids of records of which the server said nothing.
+  /// - Returns: The entry ids of records whose server version is unknown.
   private func adopt(
     _ sent: [SyncUpRecord], _ target: some RemoteRecordFetching
   ) async throws -> [Int64] {

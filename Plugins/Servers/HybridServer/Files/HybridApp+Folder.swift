@@ -3,9 +3,9 @@ public import SalesforceHybridSDK
 import SalesforceSDKCommon
 
 extension HybridApp {
-  /// Reads what the files of a www folder say of its app: `bootconfig.json`, and name and version from
-  /// `config.xml` or `package.json`, in the folder of the pages or the one above. What is missing or cannot be read
-  /// stays empty.
+  /// Reads the description of an app from its www folder: `bootconfig.json`, and name and version
+  /// from `config.xml` or `package.json`, in the folder or its parent. Missing or unreadable values
+  /// stay empty.
   public init(www: URL) {
     self.init()
     let boot = www.appending(path: "bootconfig.json")
@@ -31,14 +31,14 @@ extension HybridApp {
   }
 
   private static func json(_ file: URL) -> JSONValue? {
-    guard let data = try? Data(contentsOf: file) else { return nil }
-    return try? JSONSlice(parsing: [UInt8](data)).value
+    guard let bytes = AppFile.read(file) else { return nil }
+    return try? JSONSlice(parsing: bytes).value
   }
 
-  /// Takes `<name>` and the version of `<widget>`.
+  /// Reads `<name>` and the version of `<widget>`.
   private mutating func readConfig(_ file: URL) {
-    guard let data = try? Data(contentsOf: file) else { return }
-    let text = String(decoding: data, as: UTF8.self)
+    guard let bytes = AppFile.read(file) else { return }
+    let text = String(decoding: bytes, as: UTF8.self)
     if name.isEmpty, let match = text.firstMatch(of: /<name[^>]*>([^<]*)<\/name>/) {
       name = match.1.trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -49,29 +49,46 @@ extension HybridApp {
 }
 
 extension AllowedOrigins {
-  /// The standard origins and those that an app adds: `allow-navigation` and `access` of its `config.xml`, and the texts
-  /// of `allowedOrigins` in its `bootconfig.json`. An entry that admits every page, such as `*`, is logged and left out.
+  /// The standard origins and those that an app adds: `allow-navigation` and `access` of its
+  /// `config.xml`, and the texts of `allowedOrigins` in its `bootconfig.json`. An entry that admits
+  /// every page, such as `*`, is logged and ignored.
   public init(www: URL) {
     self = .standard
     var texts: [String] = []
     for folder in [www, www.appending(path: "..")] {
-      guard let data = try? Data(contentsOf: folder.appending(path: "config.xml")) else { continue }
-      let config = String(decoding: data, as: UTF8.self)
+      guard let bytes = AppFile.read(folder.appending(path: "config.xml")) else { continue }
+      let config = String(decoding: bytes, as: UTF8.self)
       let entries = config.matches(
         of: /<(?:allow-navigation\s[^>]*href|access\s[^>]*origin)="([^"]*)"/)
       texts += entries.map { String($0.1) }
       break
     }
-    let boot = try? Data(contentsOf: www.appending(path: "bootconfig.json"))
-    let members = boot.flatMap { try? JSONSlice(parsing: [UInt8]($0)).value }
+    let boot = AppFile.read(www.appending(path: "bootconfig.json"))
+    let members = boot.flatMap { try? JSONSlice(parsing: $0).value }
     texts += (members?["allowedOrigins"]?.array ?? []).compactMap(\.string)
     for text in texts {
-      // Cordova's entries may end in a path, which is no part of an origin.
+      // Cordova's entries may end in a path, which is not part of an origin.
       let origin = text.hasSuffix("/*") ? String(text.dropLast(2)) : text
       guard !add(origin) else { continue }
       SalesforceLogger.logger(forComponent: "HybridServer").warning(
         "The allowed origin '\(text)' is left out: it is no https origin. Name a host, or *. and a domain."
       )
+    }
+  }
+}
+
+/// A file that describes an app.
+private enum AppFile {
+  /// No such file is longer: 4 MiB.
+  private static let maxBytes = 4 << 20
+
+  /// The content of a regular file; nil if there is none, if it is longer, or if it is a pipe or a device.
+  static func read(_ file: URL) -> [UInt8]? {
+    do throws(FileFailure) {
+      return try DurableFile(file).read(maxBytes: maxBytes)
+    } catch {
+      SalesforceLogger.logger(forComponent: "HybridServer").warning("It is left out: \(error).")
+      return nil
     }
   }
 }

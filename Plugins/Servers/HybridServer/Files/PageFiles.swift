@@ -10,6 +10,8 @@ struct PageFiles: Sendable {
   }
 
   let startPage: String
+  /// A page's file is in memory as a whole while it is sent: no more than 256 MiB.
+  private static let maxBytes = 256 << 20
   private let www: ServedFolder?
   private let scripts: ServedFolder
 
@@ -43,13 +45,13 @@ struct PageFiles: Sendable {
   }
 
   /// The file for the path of a request behind the token, without query and still percent-encoded; nil if
-  /// there is none.
+  /// there is none, or if it has more than 256 MiB.
   @concurrent
   func content(_ encodedPath: Substring) async -> Content? {
     guard let path = String(encodedPath).removingPercentEncoding, let file = file(path),
-      let data = FileManager.default.contents(atPath: file)
+      let bytes = ServedFolder.contents(of: file, maxBytes: Self.maxBytes)
     else { return nil }
-    return Content(bytes: [UInt8](data), type: Self.type(ofFile: file))
+    return Content(bytes: bytes, type: Self.type(ofFile: file))
   }
 
   private func file(_ path: String) -> String? {

@@ -40,7 +40,32 @@ struct ServedFolder: Sendable {
     return file
   }
 
-  /// The path without links; nil if there is nothing.
+  /// Reads a file, once; nil if it cannot be read, is no regular file, or has more bytes.
+  static func contents(of file: String, maxBytes: Int) -> [UInt8]? {
+    // A pipe that took the file's place would make the opening wait.
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= maxBytes
+    else { return nil }
+    var isWhole = true
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+      while count < buffer.count {
+        let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
+        let length = read(descriptor, rest.baseAddress, rest.count)
+        if length < 0, errno == EINTR { continue }
+        isWhole = length >= 0
+        // The file has become shorter.
+        guard length > 0 else { return }
+        count += length
+      }
+    }
+    return isWhole ? bytes : nil
+  }
+
+  /// Returns the path with its links resolved; nil if it does not exist.
   private static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

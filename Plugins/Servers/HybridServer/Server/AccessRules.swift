@@ -1,6 +1,7 @@
 import NIOHTTP1
+import SalesforceSDKCommon
 
-/// Who may use the server (HT-95).
+/// The clients that may use the server (HT-95).
 enum AccessRules: Sendable {
   /// Programs on this machine that know the token, at the server's own address.
   case token(String)
@@ -27,7 +28,9 @@ enum AccessRules: Sendable {
     case .token(let token):
       guard head.headers["host"] == [Self.host(port)] else { return nil }
       let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-      guard parts.count == 3, parts[0].isEmpty, Self.isEqual(parts[1], token) else { return nil }
+      guard parts.count == 3, parts[0].isEmpty, parts[1].isEqual(toSecret: token) else {
+        return nil
+      }
       return parts[2]
     case .window:
       guard head.headers["host"] == ["localhost"], path.hasPrefix("/") else { return nil }
@@ -69,13 +72,5 @@ enum AccessRules: Sendable {
       }
       return headers
     }
-  }
-
-  /// Takes the same time wherever the texts differ.
-  private static func isEqual(_ text: Substring, _ token: String) -> Bool {
-    guard text.utf8.count == token.utf8.count else { return false }
-    var difference: UInt8 = 0
-    for (one, other) in zip(text.utf8, token.utf8) { difference |= one ^ other }
-    return difference == 0
   }
 }

@@ -11,6 +11,13 @@ struct FileConnection: Sendable {
 
   /// The longest body of a request that is read before the connection is closed. No request needs one.
   private static let maxBodyBytes = 64 << 10
+  /// The bytes of a file that are written at once.
+  private static let pieceBytes = 256 << 10
+
+  private struct Response {
+    let head: HTTPResponseHead
+    let body: [UInt8]
+  }
 
   /// Serves requests until the browser closes the connection or the task is cancelled.
   func serve(_ stream: Stream) async throws {
@@ -29,14 +36,23 @@ struct FileConnection: Sendable {
         case .end:
           guard let head = request else { return }
           request = nil
-          for part in await response(to: head, port: port) { try await outbound.write(part) }
+          let response = await response(to: head, port: port)
+          try await outbound.write(.head(response.head))
+          if head.method != .HEAD {
+            // In pieces: the connection copies what it writes.
+            for start in stride(from: 0, to: response.body.count, by: Self.pieceBytes) {
+              let piece = response.body[start...].prefix(Self.pieceBytes)
+              try await outbound.write(.body(ByteBuffer(bytes: piece)))
+            }
+          }
+          try await outbound.write(.end(nil))
           guard head.isKeepAlive else { return }
         }
       }
     }
   }
 
-  private func response(to head: HTTPRequestHead, port: Int) async -> [ResponsePart] {
+  private func response(to head: HTTPRequestHead, port: Int) async -> Response {
     guard let path = rules.path(of: head, port: port) else { return refusal(.forbidden, to: head) }
     guard [.GET, .HEAD].contains(head.method) else {
       return refusal(.methodNotAllowed, to: head)
@@ -44,17 +60,17 @@ struct FileConnection: Sendable {
     // The socket's address, without an upgrade or with a foreign origin.
     guard path != "_bridge" else { return refusal(.forbidden, to: head) }
     guard let file = await files.content(path) else { return refusal(.notFound, to: head) }
-    return parts(.ok, to: head, file.type, file.bytes, port: port)
+    return response(.ok, to: head, file.type, file.bytes, port: port)
   }
 
-  private func refusal(_ status: HTTPResponseStatus, to head: HTTPRequestHead) -> [ResponsePart] {
-    parts(status, to: head, "text/plain; charset=utf-8", [], port: nil)
+  private func refusal(_ status: HTTPResponseStatus, to head: HTTPRequestHead) -> Response {
+    response(status, to: head, "text/plain; charset=utf-8", [], port: nil)
   }
 
-  private func parts(
+  private func response(
     _ status: HTTPResponseStatus, to head: HTTPRequestHead, _ type: String, _ body: [UInt8],
     port: Int?
-  ) -> [ResponsePart] {
+  ) -> Response {
     var headers: HTTPHeaders = [
       "Content-Type": type, "Content-Length": String(body.count), "Cache-Control": "no-cache",
       "X-Content-Type-Options": "nosniff",
@@ -67,11 +83,7 @@ struct FileConnection: Sendable {
       }
     }
     if !head.isKeepAlive { headers.add(name: "Connection", value: "close") }
-    var parts: [ResponsePart] = [
-      .head(HTTPResponseHead(version: head.version, status: status, headers: headers))
-    ]
-    if head.method != .HEAD, !body.isEmpty { parts.append(.body(ByteBuffer(bytes: body))) }
-    parts.append(.end(nil))
-    return parts
+    return Response(
+      head: HTTPResponseHead(version: head.version, status: status, headers: headers), body: body)
   }
 }

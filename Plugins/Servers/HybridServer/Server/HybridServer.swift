@@ -1,4 +1,5 @@
 public import Foundation
+import HeapSystem
 import LocalServer
 import NIOCore
 import NIOHTTP1
@@ -7,11 +8,11 @@ import NIOWebSocket
 public import SalesforceHybridSDK
 public import SalesforceSDKCommon
 
-/// Serves an app's pages on this machine and connects them to a `HybridBridge`.
+/// A server for an app's pages on this machine, which connects them to a `HybridBridge`.
 ///
-/// It listens on 127.0.0.1 alone. The address holds a token that is new for each server: every program that knows the
-/// address may use the bridge. Requests with another `Host`, and sockets with the `Origin` of another page, are
-/// refused.
+/// It listens only on 127.0.0.1. The address contains a token that is new for each server: every
+/// program that knows the address may use the bridge. Requests with another `Host`, and sockets
+/// with the `Origin` of another page, are refused.
 ///
 /// ```swift
 /// let server = try await HybridServer.start(bridge: bridge, www: folder)
@@ -30,7 +31,7 @@ public final class HybridServer: Sendable {
   private let bridge: HybridBridge
   private let task: Task<Void, Never>
 
-  /// How long ``stop()`` waits for the calls under way.
+  /// The time that ``stop()`` waits for running calls.
   private static let patience: Duration = .seconds(5)
 
   private enum Connection: Sendable {
@@ -44,8 +45,8 @@ public final class HybridServer: Sendable {
     let admits: @Sendable (_ origin: String) -> Bool
 
     /// - Parameters:
-    ///   - socket: The file of a Unix socket to listen on, in a folder that only this user can enter. The window passes
-    ///     on to it what its engine sends to `https://localhost`.
+    ///   - socket: The file of a Unix socket to listen on, in a folder that only this user can
+    ///     enter. The window forwards the engine's connections to `https://localhost` to it.
     ///   - admits: Whether pages of an origin may call the bridge.
     public init(socket: URL, admits: @escaping @Sendable (_ origin: String) -> Bool) {
       self.socket = socket
@@ -69,9 +70,10 @@ public final class HybridServer: Sendable {
   ///
   /// - Parameters:
   ///   - bridge: Closed by ``stop()``.
-  ///   - www: The folder of the app's pages. Without one, only the bridge's scripts and the socket are served.
+  ///   - www: The folder of the app's pages. Without one, only the bridge's scripts and the socket
+  ///     are served.
   ///   - startPage: The page at the address itself, relative to `www`. Default: `index.html`.
-  ///   - port: 0 takes a free port.
+  ///   - port: 0 chooses a free port.
   ///   - window: A window to serve as well. Default: none.
   /// - Throws: ``HybridServerError``.
   public static func start(
@@ -82,6 +84,10 @@ public final class HybridServer: Sendable {
       bridge: bridge, www: www, startPage: startPage, port: port, window: window,
       limits: defaultLimits)
   }
+
+  /// The setting of the heap, made once in a process. A bulk upsert has its message, its entries and its response in
+  /// memory, 30 MB together, which would stay in the process.
+  private static let returnsLargeBuffers: Void = heap_return_large_buffers(1 << 20)
 
   /// Fewer connections than a process has file descriptors: the app needs some for its stores.
   private static var defaultLimits: ServerLimits {
@@ -94,6 +100,7 @@ public final class HybridServer: Sendable {
     bridge: HybridBridge, www: URL? = nil, startPage: String = "index.html", port: Int = 0,
     window: Window? = nil, limits: ServerLimits
   ) async throws(HybridServerError) -> HybridServer {
+    Self.returnsLargeBuffers
     let files = try PageFiles(www: www, startPage: startPage)
     let token = AccessRules.randomToken()
     let socket = SocketConnection(bridge: bridge)
@@ -138,8 +145,8 @@ public final class HybridServer: Sendable {
     ]
   }
 
-  /// Stops listening, closes all connections and waits for the calls under way, but no longer than a few
-  /// seconds. Calls that were accepted are carried out.
+  /// Stops listening, closes all connections and waits for running calls, for a few seconds at
+  /// most. Accepted calls are still executed.
   public func stop() async {
     task.cancel()
     await task.value
@@ -162,13 +169,13 @@ public final class HybridServer: Sendable {
 
   private typealias Listener = NIOAsyncChannel<EventLoopFuture<Connection>, Never>
 
-  /// Where a server listens.
+  /// The address of a server.
   private enum Place {
     case port(Int)
     case socket(URL)
   }
 
-  /// What all connections of a server share.
+  /// The state that all connections of a server share.
   private struct Doors: Sendable {
     let registry: ConnectionRegistry
     let limits: ServerLimits
@@ -186,6 +193,7 @@ public final class HybridServer: Sendable {
       }
     }
     let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    if case .socket(let file) = place { try checkFolder(of: file) }
     do {
       switch place {
       case .port(let port):
@@ -207,6 +215,19 @@ public final class HybridServer: Sendable {
         }
       throw HybridServerError(
         .cannotListen, "Cannot listen on \(place). \(remedy)", cause: error)
+    }
+  }
+
+  /// Refuses a socket in a folder that other users may enter: its file alone decides who may use the server.
+  private static func checkFolder(of socket: URL) throws(HybridServerError) {
+    do throws(FileFailure) {
+      let folder = socket.deletingLastPathComponent().path(percentEncoded: false)
+      try DurableFile.checkFolder(folder, .owner)
+    } catch {
+      throw HybridServerError(
+        .cannotListen,
+        "Cannot listen on \(socket.path(percentEncoded: false)): other users may enter its folder. "
+          + "Choose a folder that is yours alone.", cause: error)
     }
   }
 
@@ -249,7 +270,7 @@ public final class HybridServer: Sendable {
 
   /// Adds what reads requests and opens sockets, as NIO does it, with the gate in front of the upgrade.
   ///
-  /// - Returns: What the connection has become, once its first request is there.
+  /// - Returns: The kind of the connection, once its first request has arrived.
   private static func addHandlers(
     to channel: any Channel, _ gate: SocketGate, _ doors: Doors,
     _ configuration: NIOTypedHTTPServerUpgradeConfiguration<Connection>

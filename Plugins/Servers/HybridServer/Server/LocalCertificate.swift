@@ -11,7 +11,7 @@ public struct LocalCertificate: Sendable {
 
   /// Creates a key and a certificate that is valid for ten years from a day before `date`.
   ///
-  /// - Throws: What the cipher library throws.
+  /// - Throws: The error of the cipher library.
   public init(date: Date = Date()) throws {
     let key = P256.Signing.PrivateKey()
     // ecdsa-with-SHA256

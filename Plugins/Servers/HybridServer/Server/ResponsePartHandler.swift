@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Lets the body of a response be a buffer, which may cross tasks, in place of the type of NIO's encoder.
+/// A handler that accepts a buffer, which may cross tasks, as the body of a response, in place of
+/// the type of NIO's encoder.
 final class ResponsePartHandler: ChannelOutboundHandler {
   typealias OutboundIn = HTTPPart<HTTPResponseHead, ByteBuffer>
   typealias OutboundOut = HTTPServerResponsePart

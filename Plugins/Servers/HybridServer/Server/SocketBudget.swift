@@ -62,7 +62,7 @@ final class SocketBytes: Sendable {
     }
   }
 
-  /// Gives back bytes that are processed.
+  /// Returns processed bytes to the budget.
   func processed(_ bytes: Int) {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -72,7 +72,7 @@ final class SocketBytes: Sendable {
     }
   }
 
-  /// Gives back all bytes, and the place of the socket. Later calls do nothing.
+  /// Returns all bytes and the socket to the budget. Later calls do nothing.
   func close() {
     state.withLock { state in
       guard !state.isClosed else { return }

@@ -8,14 +8,15 @@ struct SocketConnection: Sendable {
 
   let bridge: HybridBridge
 
-  /// Carries frames until the page closes the socket, sends what is no call, or the task is cancelled.
+  /// Transfers frames until the page closes the socket or sends a frame that is not a call, or
+  /// until the task is cancelled.
   ///
-  /// - Parameter bytes: Counts what arrived on the socket.
+  /// - Parameter bytes: The counter of the bytes that arrive on the socket.
   func serve(_ stream: Stream, counting bytes: SocketBytes) async throws {
     try await stream.executeThenClose { inbound, outbound in
       let session = try bridge.connect { frame in
         let frame = WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: frame))
-        // A page that is gone receives nothing more; the end of the inbound frames ends the session.
+        // A closed page receives nothing more; the end of the inbound frames ends the session.
         try? await outbound.write(frame)
       }
       defer { session.end() }
@@ -28,7 +29,7 @@ struct SocketConnection: Sendable {
     }
   }
 
-  /// Hands the page's messages to the session.
+  /// Passes the page's messages to the session.
   ///
   /// - Returns: The code with which the socket is to be closed; nil if the page is gone already.
   private func receive(
@@ -43,23 +44,23 @@ struct SocketConnection: Sendable {
       guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
         return .protocolError
       }
-      let data = frame.unmaskedData
       let length = Self.length(of: frame)
       switch frame.opcode {
       case .ping:
         bytes.processed(length)
-        try await outbound.write(WebSocketFrame(fin: true, opcode: .pong, data: data))
+        try await outbound.write(
+          WebSocketFrame(fin: true, opcode: .pong, data: ByteBuffer(bytes: frame.payload)))
         continue
       case .pong:
         bytes.processed(length)
         continue
       case .connectionClose:
-        var data = data
+        var data = ByteBuffer(bytes: frame.payload)
         return data.readWebSocketErrorCode() ?? .normalClosure
       case .text where message == nil:
-        message = Array(buffer: data)
+        message = frame.payload
       case .continuation where message != nil:
-        message?.append(contentsOf: data.readableBytesView)
+        message?.append(contentsOf: frame.payload)
       case .binary:
         return .unacceptableData
       default:

@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Lets a request for a socket that is not admitted pass as an ordinary request, which gets a response.
+/// A handler that forwards a request for a socket which is not admitted as an ordinary request,
+/// which gets a response.
 ///
 /// An upgrade that is refused later ends the connection without one.
 final class SocketGate: ChannelInboundHandler, RemovableChannelHandler {

@@ -111,7 +111,7 @@ extension InspectorResources {
     credentials.refreshToken == nil ? .null : ["issuedTime": .null]
   }
 
-  /// When a token ends, in milliseconds since 1970.
+  /// The expiry time of a token, in milliseconds since 1970.
   static func expiry(ofJWT token: String) -> Int64? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let claims = Base64URL.decode(String(parts[1])),

@@ -12,7 +12,7 @@ extension InspectorResources {
     var wantsConflicts = false
     var part: Double?
     let columns: [String]
-    /// What the page's cursors belong to.
+    /// The query that the page's cursors belong to.
     let text: String
     private let cursor: Cursor?
 
@@ -203,7 +203,7 @@ extension InspectorResources {
   private func write(_ page: Page, _ kinds: [Int64: SyncConflict.Kind]) throws -> [UInt8] {
     let query = page.query
     let entries = query.isBackwards ? page.found.entries.reversed() : page.found.entries
-    // Reading goes on behind the last entry read, which a search may not have shown.
+    // Reading continues behind the last entry read, which a search may not have shown.
     let onward =
       page.found.hasMore ? page.found.last.map { Cursor.text(query.text, $0) } : nil
     let first = page.found.entries.first
@@ -223,7 +223,7 @@ extension InspectorResources {
     writer.key("entries")
     writer.beginArray()
     for (position, entry) in entries.enumerated() {
-      // One that is no JSON has no values.
+      // One that is not JSON has no values.
       let parsed = try? JSONSlice(
         parsing: entry.text, limits: JSONLimits(maxDepth: JSONLimits.greatestDepth))
       writer.beginObject()

@@ -125,7 +125,7 @@ extension InspectorResources {
     return ["undone": .integer(found.entry.id)]
   }
 
-  /// An outcome as it stands in lists.
+  /// The form of an outcome in lists.
   static func document(of outcome: SyncRecordOutcome) -> JSONValue {
     var document = outcome.document
     document["time"] = .integer(outcome.time)

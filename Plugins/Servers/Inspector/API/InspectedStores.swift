@@ -10,7 +10,7 @@ actor InspectedStores {
   struct Opened: Sendable {
     let id: String
     let store: SmartStore
-    /// Why entries cannot be changed; nil if they can.
+    /// The reason why entries cannot be changed; nil if they can.
     let readOnlyFailure: InspectorFailure?
   }
 
@@ -75,14 +75,15 @@ actor InspectedStores {
       let store = try await get(found, readers)
       return Opened(id: found.id, store: store, readOnlyFailure: writeFailure(of: found))
     } catch let error as SmartStoreError where error.code == .readOnly {
-      // There is something to be finished first, or the entries are files, which their writer alone can read.
+      // Either an operation must be finished first, or the entries are files, which only their
+      // writer can read.
       let store = try await get(found, app.stores)
       return Opened(
         id: found.id, store: store, readOnlyFailure: isReadOnly ? Self.readOnlyFailure : nil)
     }
   }
 
-  /// Why a store that is not open here cannot be written; nil if it can.
+  /// The reason why a store that is not open here cannot be written; nil if it can.
   private func writeFailure(of found: SmartStoreManager.FoundStore) -> InspectorFailure? {
     if isReadOnly { return Self.readOnlyFailure }
     do {
@@ -125,7 +126,8 @@ actor InspectedStores {
     }
   }
 
-  /// Gives the right to write back: the last one of a store that was opened for it closes the store, if the app says so.
+  /// Releases the right to write. The last release of a store that was opened for it closes the
+  /// store, if the app requests it.
   func release(_ writer: Writer) async {
     if !writer.id.isEmpty { await release(writer.id, writer.store) }
   }

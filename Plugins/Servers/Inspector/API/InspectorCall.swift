@@ -47,7 +47,7 @@ struct Parameters: Sendable {
     pairs.first { $0.name == name && !$0.value.isEmpty }?.value
   }
 
-  /// Refuses what is not known.
+  /// Refuses unknown query parameters.
   func check(_ known: String...) throws(InspectorFailure) {
     for (name, _) in pairs where !known.contains(name) {
       throw InspectorFailure("invalidRequest", "Unknown parameter '\(name)'. Remove it.")

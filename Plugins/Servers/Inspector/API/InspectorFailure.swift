@@ -9,7 +9,7 @@ struct InspectorFailure: Error {
   /// The number that the specification fixes, else the name.
   let code: JSONValue
   let message: String
-  /// What the reader of the page can do; nil if the message says it.
+  /// The remedy for the reader of the page; nil if the message has it.
   let remedy: String?
   let status: Int
   var headers: [(String, String)] = []
@@ -35,7 +35,7 @@ struct InspectorFailure: Error {
     self.status = status ?? Self.statuses[name] ?? 500
   }
 
-  /// What a library threw.
+  /// The failure for an error of a library.
   init(_ error: any Error) {
     switch error {
     case let error as InspectorFailure: self = error
@@ -100,7 +100,7 @@ struct InspectorFailure: Error {
     "foreignStore": 423, "busy": 503, "tooManyStreams": 503, "interrupted": 504,
   ]
 
-  /// What to do where the library's message leaves it open, or says it to a programmer.
+  /// The remedy if the library's message has none, or has one for programmers.
   private static let remedies: [String: String] = [
     "keyLocked": "Unlock the secret store, then reload this page. The data is unharmed.",
     "keyMissing":

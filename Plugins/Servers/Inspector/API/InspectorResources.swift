@@ -42,6 +42,7 @@ final class InspectorResources: Sendable {
 
   private static let routes: [Route] =
     (storeRoutes + entryRoutes + syncRoutes + accountRoutes + keyValueRoutes + recordRoutes
+    + fileRoutes
     + developerRoutes).map { method, path, handler in
       Route(method: method, parts: path.split(separator: "/").map(String.init), handler: handler)
     }
@@ -100,7 +101,7 @@ final class InspectorResources: Sendable {
 
   // MARK: Access
 
-  /// Why nothing may be changed; nil if the inspector was started for it.
+  /// The reason why changes are refused; nil if the inspector was started for them.
   var readOnlyFailure: InspectorFailure? {
     access.isReadOnly ? InspectedStores.readOnlyFailure : nil
   }
@@ -111,7 +112,7 @@ final class InspectorResources: Sendable {
 
   /// Runs work that ends when its time is over.
   ///
-  /// - Throws: ``InspectorFailure`` `interrupted`; what the work throws.
+  /// - Throws: ``InspectorFailure`` `interrupted`; the error of the work.
   func withTimeLimit<Value: Sendable>(
     _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-// What has happened, and the stream of what happens.
+// Past events, and the stream of new events.
 extension InspectorResources {
   static let recordRoutes: [InspectorRoute] = [
     (

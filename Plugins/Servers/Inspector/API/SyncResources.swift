@@ -246,7 +246,7 @@ extension InspectorResources {
     }
   }
 
-  /// The values of a resolution that names a side for each field. They are taken from the stored conflict.
+  /// Returns the values of a resolution with a side for each field, from the stored conflict.
   private static func values(
     of conflict: SyncConflict, _ choices: JSONValue?
   ) throws(InspectorFailure) -> JSONObject {

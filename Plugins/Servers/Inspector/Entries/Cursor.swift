@@ -9,7 +9,7 @@ struct Cursor {
   let place: String
   let number: Int64
 
-  /// Makes the text of a cursor.
+  /// Creates the text of a cursor.
   static func text(_ query: String, place: String, number: Int64 = 0) -> String {
     let members: JSONObject = [
       "q": .string(mark(query)), "p": .string(place), "n": .integer(number),
@@ -17,7 +17,7 @@ struct Cursor {
     return Base64URL.encode(JSONValue.object(members).text.utf8)
   }
 
-  /// Makes the text of a cursor behind an entry.
+  /// Creates the text of a cursor behind an entry.
   static func text(_ query: String, _ key: InspectedEntryKey) -> String {
     let place = key.text
     return text(query, place: place.utf8.count > maxValueBytes ? "" : place, number: key.id)
@@ -50,7 +50,7 @@ struct ListPage<Item> {
   let previous: String?
 
   /// - Parameters:
-  ///   - query: What the cursors belong to.
+  ///   - query: The query of the cursors.
   ///   - key: A text that is an item's own.
   init(
     _ all: [Item], _ parameters: Parameters, _ query: String, limits: InspectorLimits,

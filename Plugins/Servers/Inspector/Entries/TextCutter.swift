@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Where texts of a response were cut.
+/// The positions at which texts of a response were truncated.
 struct Cuts: Sendable {
   private(set) var document: JSONValue = []
   private var places: [JSONValue] = []
@@ -13,7 +13,7 @@ struct Cuts: Sendable {
 }
 
 /// Cuts the long texts of a JSON value, whose other bytes stay as they are: the spelling of numbers, the order
-/// of members and members that stand twice.
+/// of members and members that occur twice.
 struct TextCutter {
   /// The longest text, in Unicode scalars.
   let limit: Int
@@ -21,7 +21,7 @@ struct TextCutter {
 
   init(limit: Int) { self.limit = limit }
 
-  /// What encloses the place of the cutter: a member's name as it is written, or a position.
+  /// The containers around the current position: a member's name as it is written, or a position.
   private enum Step {
     case member(ArraySlice<UInt8>)
     case item(Int)

@@ -3,7 +3,8 @@ import SalesforceSDKCommon
 import SmartStore
 import Synchronization
 
-/// Sends what happens to the event streams, and keeps the last events for those that come back.
+/// A hub that sends events to the event streams, and buffers the last events for clients that
+/// reconnect.
 final class InspectorHub: Sendable {
   private struct State {
     var streams: [ObjectIdentifier: InspectorStream] = [:]

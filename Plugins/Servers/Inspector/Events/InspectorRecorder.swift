@@ -7,7 +7,7 @@ public import SalesforceSDKCore
 import SmartStore
 import Synchronization
 
-/// Keeps the last 2,000 requests, log records and events of an app in memory for its inspector.
+/// A recorder of an app's last 2,000 requests, log records and events in memory, for its inspector.
 ///
 /// ```swift
 /// let recorder = InspectorRecorder()
@@ -15,10 +15,10 @@ import Synchronization
 /// recorder.receiveLogs()
 /// ```
 ///
-/// Paths of requests stand without their queries, and without what may be data of a user. Log records have no
-/// secrets; see `SalesforceLogger`.
+/// Paths of requests are recorded without queries and without parts that may be user data. Log
+/// records have no secrets; see `SalesforceLogger`.
 public final class InspectorRecorder: Sendable {
-  /// What is kept.
+  /// The recorded items.
   enum List: String, Sendable, CaseIterable { case requests, logs, analytics }
 
   /// Receives the event's name and its data.
@@ -38,20 +38,20 @@ public final class InspectorRecorder: Sendable {
   private let state = Mutex(State())
   private let now: @Sendable () -> Int64
 
-  /// Makes an empty recorder.
+  /// Creates an empty recorder.
   public convenience init() { self.init(now: SmartStoreOptions.systemClock) }
 
   init(now: @escaping @Sendable () -> Int64) { self.now = now }
 
   // MARK: Sources
 
-  /// A transport that records the requests of another.
+  /// Returns a transport that records the requests of another.
   public func transport(_ transport: some HTTPTransport) -> some HTTPTransport {
     state.withLock { _ = $0.sources.insert(.requests) }
     return RecordingTransport(transport: transport, recorder: self)
   }
 
-  /// An event store that records events and hands them to another. Default: to none.
+  /// Returns an event store that records events and passes them to another. Default: none.
   public func eventStore(
     forwardingTo next: any EventStore = DiscardingEventStore()
   ) -> some EventStore {
@@ -66,7 +66,7 @@ public final class InspectorRecorder: Sendable {
     SalesforceLogger.setReceivers { _ in receiver }
   }
 
-  /// A receiver that records the records that it gets.
+  /// Returns a receiver that records the records that it gets.
   public func receiver() -> any LogReceiver {
     state.withLock { _ = $0.sources.insert(.logs) }
     return RecordingReceiver(recorder: self)
@@ -91,7 +91,7 @@ public final class InspectorRecorder: Sendable {
     state.withLock { _ = $0.listeners.removeValue(forKey: ObjectIdentifier(owner)) }
   }
 
-  /// Keeps an item, and in place of an earlier one with the same id.
+  /// Stores an item, and replaces an earlier one with the same id.
   fileprivate func add(_ members: JSONObject, to list: List, event: String) {
     let (item, listeners) = state.withLock { state in
       var item = members
@@ -126,7 +126,7 @@ private struct RecordingTransport<Transport: HTTPTransport>: HTTPTransport {
   let transport: Transport
   let recorder: InspectorRecorder
 
-  func send(_ request: TransportRequest) async throws -> TransportResponse {
+  func send(_ request: TransportRequest) async throws -> RestResponse {
     let entry = RequestEntry(request, recorder)
     do {
       let response = try await transport.send(request)
@@ -140,7 +140,7 @@ private struct RecordingTransport<Transport: HTTPTransport>: HTTPTransport {
 
   func withStream<Result: Sendable>(
     to request: TransportRequest,
-    _ body: @Sendable (TransportStream) async throws -> Result
+    _ body: @Sendable (RestStream) async throws -> Result
   ) async throws -> Result {
     let entry = RequestEntry(request, recorder)
     do {

@@ -29,7 +29,7 @@ final class InspectorStream: Sendable {
   private let state = Mutex(State())
   private let onEnd: @Sendable (InspectorStream) -> Void
 
-  /// How often a comment comes, so that both sides notice a connection that is gone.
+  /// The interval of comments, so that both sides detect a broken connection.
   private static let pulse: Duration = .seconds(15)
 
   /// - Parameter onEnd: Called once.
@@ -107,7 +107,7 @@ final class InspectorStream: Sendable {
     }
   }
 
-  /// Ends the stream. Ending it twice is no error.
+  /// Ends the stream. Ending it twice is not an error.
   func end() {
     let (waiter, isFirst, heartbeat) = state.withLock { state in
       defer {

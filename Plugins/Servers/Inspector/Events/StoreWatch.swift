@@ -3,11 +3,11 @@ import SalesforceSDKCommon
 import SmartStore
 import Synchronization
 
-/// Looks at the stores while a client waits for events, and sends what has changed: syncs as they run, in whatever
-/// process, and soups that were written.
+/// A watcher that polls the stores while a client waits for events, and sends the changes: running
+/// syncs of any process, and soups that were written.
 ///
-/// A look reads the ends of two indexes for each soup, so that it costs the same whatever a soup holds. A deletion
-/// of an entry that is not the last modified one is not noticed.
+/// Polling reads the ends of two indexes for each soup, so its cost does not depend on the size of
+/// a soup. The deletion of an entry is detected only if it is the last modified one.
 final class StoreWatch: Sendable {
   private struct Seen {
     var status = ""
@@ -19,7 +19,7 @@ final class StoreWatch: Sendable {
 
   private static let interval: Duration = .milliseconds(400)
 
-  /// Begins to look, unless that goes on already.
+  /// Starts watching, unless it is already watching.
   func start(_ resources: InspectorResources) {
     task.withLock { task in
       guard task == nil else { return }

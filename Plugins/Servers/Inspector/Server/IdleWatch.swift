@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Ends a server that has had no request for some time. A request under way counts until it ends.
+/// Ends a server that has had no request for some time. A request in flight counts until it ends.
 final class IdleWatch: Sendable {
   private struct State {
     var open = 0
@@ -30,7 +30,7 @@ final class IdleWatch: Sendable {
     state.withLock { $0.task = task }
   }
 
-  /// When there will have been no request for the whole time.
+  /// The time at which the idle time ends.
   private var due: ContinuousClock.Instant {
     state.withLock { state in (state.open > 0 ? .now : state.last) + limit }
   }

@@ -1,9 +1,11 @@
 import HTTPTypes
 import Hummingbird
+import LocalServer
 import NIOCore
 import SalesforceSDKCommon
 
-/// Turns HTTP into calls of the inspector's resources, behind the guards of a local endpoint (HT-95).
+/// A responder that maps HTTP requests to the inspector's resources, behind the guards of a local
+/// endpoint (HT-95).
 struct InspectorResponder: HTTPResponder {
   typealias Context = BasicRequestContext
 
@@ -13,7 +15,7 @@ struct InspectorResponder: HTTPResponder {
   let idle: IdleWatch
 
   func respond(to request: Request, context: Context) async throws -> Response {
-    guard
+    guard request.head.namesOneHost,
       secrets.admits(
         host: request.head.authority, origin: request.headers[.origin],
         site: request.headers[.secFetchSite])
@@ -140,7 +142,7 @@ struct InspectorResponder: HTTPResponder {
     return Response(status: status, headers: headers, body: body)
   }
 
-  /// What each response has.
+  /// The header fields of each response.
   private static let headers: HTTPFields = [
     .contentSecurityPolicy:
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

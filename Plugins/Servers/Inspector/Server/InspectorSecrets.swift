@@ -1,17 +1,17 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// What a request needs: the address of this server, and the two random numbers of it.
+/// The requirements for a request: the address of this server, and its two random numbers.
 final class InspectorSecrets: Sendable {
   static let host = "127.0.0.1"
 
-  /// Gives the files of the page, which hold no data.
+  /// The secret for the files of the page, which contain no data.
   let page = Base64URL.encode(RandomBytes.make(16))
-  /// Gives the data.
+  /// The secret for the data.
   let token = Base64URL.encode(RandomBytes.make(16))
   private let port = Atomic(0)
 
-  /// Is called before the first request.
+  /// Stores the port. Must be called before the first request.
   func listens(on port: Int) { self.port.store(port, ordering: .releasing) }
 
   private var authority: String { "\(Self.host):\(port.load(ordering: .acquiring))" }
@@ -26,19 +26,11 @@ final class InspectorSecrets: Sendable {
     return site == nil || site == "same-origin" || site == "none"
   }
 
-  func isPage(_ text: some StringProtocol) -> Bool { Self.same(text, page) }
+  func isPage(_ text: some StringProtocol) -> Bool { text.isEqual(toSecret: page) }
 
   /// - Parameter authorization: The header's value.
   func isAuthorized(_ authorization: String?) -> Bool {
     guard let authorization, authorization.hasPrefix("Bearer ") else { return false }
-    return Self.same(authorization.dropFirst("Bearer ".count), token)
-  }
-
-  /// Takes the same time wherever the texts differ.
-  private static func same(_ text: some StringProtocol, _ secret: String) -> Bool {
-    guard text.utf8.count == secret.utf8.count else { return false }
-    var difference: UInt8 = 0
-    for (one, other) in zip(text.utf8, secret.utf8) { difference |= one ^ other }
-    return difference == 0
+    return authorization.dropFirst("Bearer ".count).isEqual(toSecret: token)
   }
 }

@@ -29,7 +29,7 @@ struct PageFiles: Sendable {
     guard files["index.html"] != nil else { throw Self.missing }
   }
 
-  /// The file with that name, as it stands in a path; an empty one is the page itself.
+  /// The file with that name, as it is in a path; an empty one is the page itself.
   subscript(name: String) -> File? { files[name.isEmpty ? "index.html" : name] }
 
   private static var missing: InspectorError {

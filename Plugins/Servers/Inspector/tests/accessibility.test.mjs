@@ -45,7 +45,7 @@ for (const scheme of ["light", "dark"]) {
       const { browser, main, server } = page;
       const pages = {
         "stores": "#/stores", "soups": page.address("soups"), "a soup": page.address(`soup/${page.soup("visits")}`), "an entry": page.address(`soup/${page.soup("visits")}/1`),
-        "the console": page.address("console"), "syncs": page.address("syncs"), "a sync": page.address("syncs/3"), "a failed sync": page.address("syncs/4"), "unsynced": page.address("unsynced"),
+        "the console": page.address("console"), "syncs": page.address("syncs"), "a sync": page.address("syncs/3"), "a failed sync": page.address("syncs/4"), "unsynced": page.address("unsynced"), "files": page.address("files"),
         ...Object.fromEntries(main.conflicts.map(({ key, kind }) => [`conflict ${kind} ${key}`, page.address(`conflicts?key=${encodeURIComponent(key)}`)])),
         "accounts": "#/accounts", "key-value stores": "#/keyvalues", "keys": `#/keyvalues/${server.world.keyValues[0].id}`, "a value": `#/keyvalues/${server.world.keyValues[0].id}/${Buffer.from("photo").toString("base64url")}`,
         "requests": "#/requests", "logs": "#/logs", "events": "#/events", "developer": "#/developer", "a locked store": page.address("soups", "archive"), "hostile": page.address(`soup/${server.world.stores[2].soups[0].id}/4`, "hostile"),

@@ -203,6 +203,16 @@ test("the contract", async (t) => {
     isError(await api.call("GET", `${entries}?search=x&path=no.such.path&match=prefix`), 422, "notIndexed");
   });
 
+  await t.test("files have states and sizes", async () => {
+    const { files, total, queued, usedBytes } = await api.get(`stores/${store.id}/files`);
+    assert.ok(total >= files.length && usedBytes >= 0);
+    for (const file of files) {
+      assert.ok(["onServer", "partial", "outdated", "available"].includes(file.state));
+      assert.ok(file.bytes >= 0 && file.storedBytes >= 0 && Array.isArray(file.records));
+    }
+    for (const file of queued) assert.ok(["queued", "unacknowledged", "rejected", "orphaned", "inDoubt"].includes(file.state));
+  });
+
   await t.test("unsynced entries are those that the counts name", async () => {
     for (const soup of (await api.get(`stores/${store.id}/unsynced`)).soups) {
       assert.equal(soup.created + soup.updated + soup.deleted, soup.total);

@@ -39,7 +39,7 @@ const PAGES = {
   syncs: [at("syncs"), () => new Promise((done) => setTimeout(done, 4000)), { width: 1180, height: 740, scheme: "light" }],
   sync: [at("syncs/3")], "failed-sync": [at("syncs/4")],
   conflict: [at("conflicts"), choose, { width: 1180, height: 700, scheme: "light" }],
-  doubt: [at("conflicts?key=visits%2F5")], parent: [at("conflicts?key=parts%2F2")], unsynced: [at("unsynced")], accounts: ["#/accounts"],
+  doubt: [at("conflicts?key=visits%2F5")], parent: [at("conflicts?key=parts%2F2")], unsynced: [at("unsynced")], files: [at("files"), null, { width: 1180, height: 460, scheme: "light" }], accounts: ["#/accounts"],
   keys: [`#/keyvalues/${server.world.keyValues[0].id}/${Buffer.from("photo").toString("base64url")}`], requests: ["#/requests"],
   logs: ["#/logs", least, { width: 1180, height: 560, scheme: "dark" }], events: ["#/events"], developer: ["#/developer"],
   locked: [`#/store/${server.world.stores.find(({ status }) => status === "locked").id}/soups`],

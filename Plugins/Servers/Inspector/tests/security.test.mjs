@@ -109,7 +109,7 @@ test("hostile data is text", { skip }, async (t) => {
   const soup = hostile.soups[0];
   const pages = [
     "#/stores", "#/accounts", "#/keyvalues", `#/keyvalues/${world.keyValues[0].id}`, `#/keyvalues/${world.keyValues[0].id}/${Buffer.from(HOSTILE_NAME).toString("base64url")}`,
-    "#/requests", "#/logs", "#/events", "#/developer", page.address("soups"), page.address("syncs"), page.address("syncs/3"), page.address("syncs/4"), page.address("unsynced"), page.address("conflicts"),
+    "#/requests", "#/logs", "#/events", "#/developer", page.address("soups"), page.address("syncs"), page.address("syncs/3"), page.address("syncs/4"), page.address("unsynced"), page.address("files"), page.address("conflicts"),
     ...main.conflicts.map(({ key }) => page.address(`conflicts?key=${encodeURIComponent(key)}`)), page.address("console"), page.address("soups", "hostile"), page.address(`soup/${soup.id}`, "hostile"),
     ...[...soup.ids].map((id) => page.address(`soup/${soup.id}/${id}`, "hostile")), page.address(`console?soup=${soup.id}`, "hostile"),
   ];

@@ -46,11 +46,12 @@ export async function openInspector(t, options = {}, { width = 1280, height = 80
         field.dispatchEvent(new Event("change", { bubbles: true }));
       })()`);
     },
-    /** Clicks on the first button or link with this name. */
-    press: (name) => browser.evaluate(`(() => {
+    /** Clicks on the first button or link with this name; waits for it. */
+    press: (name) => browser.waitFor(`(() => {
       const found = [...document.querySelectorAll("button, a, summary")].find((one) => (one.getAttribute("aria-label") ?? one.innerText).trim() === ${JSON.stringify(name)} && !one.disabled && one.checkVisibility());
       if (!found) throw new Error("There is no button " + ${JSON.stringify(name)});
       found.click();
+      return true;
     })()`),
     async close() {
       isClosed = true;

@@ -197,6 +197,16 @@ test("unsynced entries", { skip }, async (t) => {
   });
 });
 
+test("files of records and of the queue", { skip }, async (t) => {
+  const page = await openInspector(t, { entries: 5_000 });
+  await page.go(page.address("files"));
+  assert.match(await page.text(), /612 files, [\d.]+ MB on this device/);
+  const cards = await page.texts(".card");
+  assert.match(cards[0], /Waiting for their upload[\s\S]*leak\.jpg\s+queued[\s\S]*local_17[\s\S]*signature\.png\s+rejected[\s\S]*refuses files of this type/);
+  assert.match(cards[1], /Roof plan\.pdf\s+available[\s\S]*Crane manual\.pdf\s+partial[\s\S]*ended early[\s\S]*Contract attachment\s+on the server[\s\S]*outdated/);
+  assert.match(await page.text(), /608 more are not shown/);
+});
+
 test("a store that another process owns is read, and nothing can be changed", { skip }, async (t) => {
   const page = await openInspector(t, { entries: 5_000, state: "owned" });
   const { browser } = page;

@@ -78,7 +78,7 @@ test("events come out of a stream however it is cut", () => {
 /** A table of which the run sees only what it needs. */
 function fakeTable() {
   return {
-    rows: [], scrollToTop() {}, scrollToEnd() {},
+    rows: [], scrollToTop() {}, scrollToEnd() {}, checks: 0, checkEdges() { this.checks++; },
     extendEnd(rows, dropped) { this.rows = [...this.rows.slice(dropped), ...rows]; },
     extendStart(rows, dropped) { this.rows = [...rows, ...(dropped ? this.rows.slice(0, -dropped) : this.rows)]; },
   };
@@ -125,6 +125,8 @@ test("a page that comes late, after its neighbour was dropped, leaves no gap", a
   late.shift()();
   await new Promise(setImmediate);
   assert.deepEqual(table.rows, Array.from({ length: 3000 }, (_, offset) => table.rows[0] + offset));
+  // The page is not shown: the end where it was missed asks for another one.
+  assert.equal(table.checks, 1);
 });
 
 test("a search runs on until it has found something to show, and an error stops it once", async () => {

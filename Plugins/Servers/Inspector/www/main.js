@@ -10,6 +10,7 @@ import "./pages/accounts.js";
 import "./pages/conflicts.js";
 import "./pages/console.js";
 import "./pages/developer.js";
+import "./pages/files.js";
 import "./pages/happenings.js";
 import "./pages/keyvalues.js";
 import "./pages/soup.js";
@@ -28,6 +29,7 @@ const ROUTES = [
   ["developer", "ff-page-developer"], ["store/:store/soups", "ff-page-soups"], ["store/:store/soup/:soup", "ff-page-soup"],
   ["store/:store/soup/:soup/:entry", "ff-page-soup"], ["store/:store/console", "ff-page-console"], ["store/:store/syncs", "ff-page-syncs"],
   ["store/:store/syncs/:sync", "ff-page-sync"], ["store/:store/conflicts", "ff-page-conflicts"], ["store/:store/unsynced", "ff-page-unsynced"],
+  ["store/:store/files", "ff-page-files"],
 ].map(([pattern, element]) => ({ parts: pattern.split("/"), element }));
 
 /** The route of an address; null if there is none. */

@@ -73,10 +73,16 @@ export function moveWithArrows(list) {
  */
 export function explain(error) {
   const raw = typeof error === "string" && error.startsWith("{") ? parse(error) : error;
+  if (raw && raw.name === "RestError") return explainRest(raw);
   if (raw && raw.response) return refusal(raw.response);
   if (raw && raw.error) return { kind: "unreachable", text: `The server does not respond. ${raw.error}` };
   const text = (raw && raw.message) || (typeof raw === "string" ? raw : JSON.stringify(raw));
   return { kind: "failed", text };
+}
+
+// The errors of the package `fieldforce`: status 0 is a request without a response.
+function explainRest({ status, body, message }) {
+  return status === 0 ? { kind: "unreachable", text: `The server does not respond. ${message}` } : refusal({ statusCode: status, body });
 }
 
 function refusal({ statusCode, body }) {
@@ -131,8 +137,8 @@ export async function logIn() {
 export const logOut = () =>
   promise((done, fail) => window.cordova.require("com.salesforce.plugin.oauth").logout(done, fail));
 
-/** Shows that a login is needed in `panel`. Resolves with the user once there is one. */
-export function requestLogin(panel) {
+/** Shows that a login is needed in `panel`. Resolves with the user once there is one, whom `login` gives. */
+export function requestLogin(panel, login = logIn) {
   return new Promise((resolve) => {
     const reason = element("p", { role: "alert" });
     const button = element("button", { class: "primary", onclick: attempt }, "Log in");
@@ -140,7 +146,7 @@ export function requestLogin(panel) {
       button.disabled = true;
       show(reason, "Continue in the window of the browser that opens.");
       try {
-        const user = await logIn();
+        const user = await login();
         if (!user) throw new Error("There is no user after the login.");
         show(panel);
         resolve(user);

@@ -274,7 +274,7 @@ struct SOQLField {
 
 extension FieldSchema {
   /// A text too long to compare: the platform keeps it where no query can look for it.
-  private var isLongText: Bool { type == .textarea && length > 255 }
+  var isLongText: Bool { type == .textarea && length > 255 }
 
   /// Whether WHERE can name the field.
   var isFilterable: Bool {

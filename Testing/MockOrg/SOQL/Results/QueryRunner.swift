@@ -90,17 +90,8 @@ struct QueryRunner {
     let count =
       try Int.fetchOne(
         transaction.database, sql: query.sql, arguments: StatementArguments(query.arguments)) ?? 0
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("totalSize")
-    writer.integer(count)
-    writer.key("done")
-    writer.bool(true)
-    writer.key("records")
-    writer.beginArray()
-    writer.endArray()
-    writer.endObject()
-    return writer.bytes
+    let json: ResponseJSON = ["totalSize": .integer(count), "done": true, "records": []]
+    return json.bytes
   }
 
   /// - Throws: ``ServerError`` `EXCEEDED_ID_LIMIT` for more groups than one page holds.

@@ -41,7 +41,7 @@ struct RecordJSON {
       row.write(column, type: type, to: &writer)
     case .formatted(let key, let column, let format):
       writer.key(key)
-      writer.string(orNull: format.text(row.value(column)))
+      writer.write(.string(orNull: format.text(row.value(column))))
     case .variants(let key, let variants, let otherwise):
       writer.key(key)
       let shape = (variants + [otherwise].compactMap(\.self)).first { shape in
@@ -160,18 +160,13 @@ struct RecordJSON {
     case .int64(let number):
       switch type.storage {
       case .integer where type == .boolean: writer.bool(number != 0)
-      case .real: write(Double(number), to: &writer)
+      case .real: writer.double(orNull: Double(number))
       default: writer.integer(number)
       }
-    case .double(let number): write(number, to: &writer)
+    case .double(let number): writer.double(orNull: number)
     case .string(let text): writer.string(text)
     case .blob(let data): writer.string(data.base64EncodedString())
     }
-  }
-
-  private static func write(_ number: Double, to writer: inout JSONWriter) {
-    // A stored number is finite: SQLite itself turns NaN into NULL, and infinity has no JSON form.
-    guard number.isFinite, (try? writer.double(number)) != nil else { return writer.null() }
   }
 }
 

@@ -143,7 +143,7 @@ struct CoreCommand: AsyncParsableCommand {
   }
 }
 
-/// A client with an account on the server, as a program has one.
+/// Returns a client with an account on the server, like a program's.
 private func client(of url: String) async throws -> RestClient {
   guard let instance = URL(string: url) else { throw ValidationError("\(url) is no address") }
   let account = UserAccount(

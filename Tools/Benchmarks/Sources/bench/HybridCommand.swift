@@ -26,7 +26,8 @@ struct HybridCommand: AsyncParsableCommand {
 
   /// Runs `body` with the accounts and stores of a program.
   ///
-  /// - Parameter org: What a mock org printed at its start: its user is logged in. Nil: there is no user.
+  /// - Parameter org: The text that a mock org printed at its start, whose user is logged in; nil
+  ///   for no user.
   static func withHost<R>(
     org: String? = nil, _ body: (HybridHost) async throws -> R
   ) async throws -> R {
@@ -60,11 +61,12 @@ struct HybridCommand: AsyncParsableCommand {
       return text
     }
     _ = try await accounts.logIn(
-      accessToken: try text("accessToken"), refreshToken: try text("refreshToken"),
-      instance: try LoginServer(try text("instanceUrl")),
-      app: ConnectedApp(
-        clientId: try text("clientId"), redirectURI: try text("redirectUri"),
-        usesHybridGrants: false))
+      .tokens(
+        accessToken: try text("accessToken"), refreshToken: try text("refreshToken"),
+        instance: try LoginServer(try text("instanceUrl")),
+        app: ConnectedApp(
+          clientId: try text("clientId"), redirectURI: try text("redirectUri"),
+          usesHybridGrants: false)))
   }
 }
 

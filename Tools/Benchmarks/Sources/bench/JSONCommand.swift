@@ -48,6 +48,6 @@ struct JSONCommand: ParsableCommand {
   }
 }
 
-/// Keeps the optimiser from removing what is never read.
+/// Prevents the optimiser from removing an unused value.
 @inline(never)
 func blackHole<T>(_ value: T) {}

@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import SalesforceMockOrg
 
-/// What the rows of the mock org need: servers to ask, and what is timed without HTTP.
+/// The contenders of the mock org's rows: servers to query, and work that is timed without HTTP.
 struct MockOrgCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mock-org",
@@ -52,7 +52,7 @@ struct BareRouteCommand: AsyncParsableCommand {
   }
 }
 
-/// Makes up records in an empty org.
+/// Creates random records in an empty org.
 struct MockOrgLoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "load")
   @Option var records: Int

@@ -74,7 +74,7 @@ struct SmartStoreCommand: AsyncParsableCommand {
     }
   }
 
-  /// Makes the store that ``Open`` opens.
+  /// Creates the store that ``Open`` opens.
   struct Prepare: AsyncParsableCommand {
     @Option var elements = 1_000_000
     @Argument var folder: String

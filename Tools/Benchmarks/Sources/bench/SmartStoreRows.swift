@@ -65,7 +65,7 @@ private struct StoreRows {
     return try await timed(body)
   }
 
-  /// What arrives is a page of bytes; reading it is part of the work.
+  /// The result is a page of bytes; reading it is part of the work.
   private func pages(_ indexes: [Int]) -> [[UInt8]] {
     stride(from: 0, to: indexes.count, by: batch).map { start in
       let texts = indexes[start..<min(start + batch, indexes.count)].map {

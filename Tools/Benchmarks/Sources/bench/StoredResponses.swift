@@ -14,8 +14,8 @@ final class StoredResponses: SyncRequestSender {
   private let spending = Mutex((requests: 0, seconds: 0.0))
 
   /// - Parameters:
-  ///   - records: How many records a query finds.
-  ///   - gone: How many of the first records the server no longer has.
+  ///   - records: The number of records that a query finds.
+  ///   - gone: The number of the first records that no longer exist on the server.
   init(records: Int, gone: Int = 0) {
     self.records = records
     self.gone = gone

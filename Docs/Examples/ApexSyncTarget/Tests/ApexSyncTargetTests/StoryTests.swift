@@ -10,8 +10,9 @@ import Testing
 /// The targets at work: an app loads its file of syncs and talks to an org over a socket.
 @Suite struct StoryTests {
   @Test func `customers are downloaded, edited offline, and uploaded again`() async throws {
-    // The org's stamps have whole seconds. An edit whose response is lost is newer on the server than here
-    // as soon as a second passes, and a sync that leaves newer records alone would leave it dirty.
+    // The org's modification dates have whole seconds. If the response to an edit is lost, the
+    // record on the server may be one second newer than the entry, and a sync that skips newer
+    // records would leave the entry dirty.
     var options = MockOrgOptions()
     options.clock = MockOrgClock(frozenAt: Date(timeIntervalSince1970: 1_790_000_000))
     try await withMockOrg(options) { org, server in try await playStory(org, server) }
@@ -55,7 +56,7 @@ import Testing
     ]
     try await store.upsert(entries: [rows[0], made], forSoupNamed: "customers")
 
-    // The response gets lost on the way: the customers are on the server, and the device does not know.
+    // The response is lost: the server has created the customers, but the device does not know it.
     org.add(MockOrgFault(path: "apexrest/Customers", skipping: 1, action: .dropAfterCommit))
     let lost = try await manager.reSync(named: "customers up")
     let isLost = await fails(lost)
@@ -98,8 +99,9 @@ import Testing
     let accounts = try await UserAccountManager(
       persister: InMemoryAccountPersister(), transport: transport)
     let account = try await accounts.logIn(
-      accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
-      app: ConnectedApp(clientId: server.info.clientId, redirectURI: server.info.redirectUri))
+      .tokens(
+        accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
+        app: ConnectedApp(clientId: server.info.clientId, redirectURI: server.info.redirectUri)))
     let registry = SyncTargetRegistry()
     try registry.register(CustomersDownTarget.self)
     try registry.register(CustomersUpTarget.self)

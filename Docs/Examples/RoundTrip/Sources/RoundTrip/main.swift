@@ -16,8 +16,9 @@ try await withMockOrg { org, server in
   let accounts = try await UserAccountManager(
     persister: InMemoryAccountPersister(), transport: transport)
   let account = try await accounts.logIn(
-    accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
-    app: ConnectedApp(clientId: server.info.clientId, redirectURI: server.info.redirectUri))
+    .tokens(
+      accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
+      app: ConnectedApp(clientId: server.info.clientId, redirectURI: server.info.redirectUri)))
 
   // A soup in the account's encrypted store.
   let stores = SmartStoreManager(

@@ -44,11 +44,12 @@ struct Job {
     let accounts = try await UserAccountManager(
       persister: InMemoryAccountPersister(), transport: transport)
     let account = try await accounts.logIn(
-      accessToken: server.info.accessToken, refreshToken: server.info.refreshToken,
-      instance: LoginServer(server.info.instanceUrl),
-      app: ConnectedApp(
-        clientId: server.info.clientId, redirectURI: server.info.redirectUri,
-        usesHybridGrants: false))
+      .tokens(
+        accessToken: server.info.accessToken, refreshToken: server.info.refreshToken,
+        instance: LoginServer(server.info.instanceUrl),
+        app: ConnectedApp(
+          clientId: server.info.clientId, redirectURI: server.info.redirectUri,
+          usesHybridGrants: false)))
     // One request finds an expired token, and one is refused for a moment.
     org.expireAccessTokens()
     org.add(MockOrgFault(path: "/query", action: .status(503)))

@@ -211,6 +211,12 @@
     };
     exports.defineGetter = (object, key, getter) => exports.defineGetterSetter(object, key, getter);
     exports.arrayIndexOf = (array, item) => array.indexOf(item);
+    // Removes the first occurrence; whether there was one.
+    exports.arrayRemove = (array, item) => {
+      const index = array.indexOf(item);
+      if (index >= 0) array.splice(index, 1);
+      return index >= 0;
+    };
     exports.isArray = Array.isArray;
     exports.isDate = (value) => value instanceof Date;
     exports.typeName = (value) => Object.prototype.toString.call(value).slice(8, -1);
@@ -640,6 +646,7 @@
     const cordova = require("cordova");
     const CLOSED = "The connection to the bridge is closed. Reload the page, or start 'fieldforce hybrid serve' again.";
     const RELOAD = "fieldforceReload";
+    const CHOOSE_USER = "fieldforceChooseUser";
     const MAXIMUM_FRAME = 16 * 1024 * 1024;
     const pending = new Set();
     let waiting = [];
@@ -680,6 +687,7 @@
         const wanted = document.dispatchEvent(event);
         // Another user, or none: the page of the user before must not go on, unless it says that it handles this.
         if (frame.event === RELOAD && wanted) startAgain();
+        if (frame.event === CHOOSE_USER && wanted) require("fieldforce/user-chooser").show(frame.detail);
       } else {
         deliver(frame.id, frame.status !== "error", "value" in frame ? [frame.value] : [], frame.status === "pending");
       }
@@ -749,6 +757,64 @@
       } else {
         waiting.push(text);
       }
+    };
+  });
+
+  // The list of accounts, for a page that switches the user without naming one. A page that calls preventDefault() on
+  // "fieldforceChooseUser" shows a list of its own.
+  define("fieldforce/user-chooser", function (require, exports) {
+    const SERVICE = "com.salesforce.sfaccountmanager";
+    const STYLE = `
+      dialog { box-sizing: border-box; width: min(24rem, calc(100vw - 2rem)); max-height: calc(100vh - 4rem); padding: 1.25rem;
+        border: 1px solid color-mix(in srgb, CanvasText 25%, Canvas); border-radius: 0.75rem; color-scheme: light dark;
+        background: Canvas; color: CanvasText; font: 16px/1.4 system-ui, sans-serif; }
+      dialog::backdrop { background: rgb(0 0 0 / 50%); }
+      h2 { margin: 0 0 0.75rem; font-size: 1.125rem; }
+      button { display: block; box-sizing: border-box; width: 100%; min-height: 2.75rem; margin-top: 0.5rem; padding: 0.5rem 0.75rem;
+        border: 1px solid color-mix(in srgb, CanvasText 25%, Canvas); border-radius: 0.5rem; background: ButtonFace; color: ButtonText;
+        font: inherit; text-align: start; overflow-wrap: anywhere; cursor: pointer; }
+      button:focus-visible { outline: 3px solid CanvasText; outline-offset: 1px; }
+      button[aria-current] { font-weight: 600; }
+      p { margin: 0.75rem 0 0; }`;
+
+    exports.show = ({ users, canLogIn }) => {
+      const element = (name, text) => Object.assign(document.createElement(name), { textContent: text });
+      const host = document.createElement("div");
+      const root = host.attachShadow({ mode: "open" });
+      const dialog = document.createElement("dialog");
+      const title = element("h2", "Choose a user");
+      const problem = element("p", "");
+      title.id = "title";
+      dialog.setAttribute("aria-labelledby", "title");
+      problem.setAttribute("role", "alert");
+      const buttons = [];
+      const add = (text, action) => {
+        const button = element("button", text);
+        button.onclick = action;
+        buttons.push(button);
+        return button;
+      };
+      const enable = (isEnabled) => buttons.forEach((button) => (button.disabled = !isEnabled));
+      const close = () => dialog.close();
+      const switchTo = (user) => () => {
+        enable(false);
+        const refused = (error) => {
+          problem.textContent = String(error);
+          enable(true);
+        };
+        require("cordova/exec")(close, refused, SERVICE, "switchToUser", [user]);
+      };
+      for (const user of users) {
+        const button = add(user.username, user.isCurrent ? close : switchTo(user));
+        if (user.isCurrent) button.setAttribute("aria-current", "true");
+      }
+      if (canLogIn) add("Log in as another user", switchTo({ newUser: true }));
+      add("Cancel", close);
+      dialog.append(title, ...buttons, problem);
+      dialog.onclose = () => host.remove();
+      root.append(element("style", STYLE), dialog);
+      document.body.append(host);
+      dialog.showModal();
     };
   });
 

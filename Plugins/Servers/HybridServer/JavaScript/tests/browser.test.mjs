@@ -150,6 +150,34 @@ test("in Chromium", { skip }, async (t) => {
     if (!tool) assert.equal(bridge.connections, 1);
   });
 
+  await t.test("HT-10 the list of accounts switches to the user who is chosen, and says what went wrong", onTestBridge, async () => {
+    const user = (userId, isCurrent) => ({ orgId: "00D000000000001AAA", userId, username: `${userId}@example.com`, isCurrent });
+    const show = (users) => bridge.emit("fieldforceChooseUser", { users, canLogIn: true });
+    const list = `document.querySelector("body > div")?.shadowRoot?.querySelector("dialog[open]")`;
+    const buttons = `[...${list}.querySelectorAll("button")]`;
+    const press = (text) => browser.evaluate(`${buttons}.find((button) => button.textContent === ${JSON.stringify(text)}).click()`);
+    const sent = () => bridge.calls.filter((one) => one.action === "switchToUser").map((one) => one.args);
+    show([user("005000000000001AAA", false), user("005000000000009AAA", false), user("005000000000002AAA", true)]);
+    await browser.waitFor(list + " !== undefined");
+    assert.deepEqual(await browser.evaluate(`${buttons}.map((button) => [button.textContent, button.ariaCurrent])`), [
+      ["005000000000001AAA@example.com", null], ["005000000000009AAA@example.com", null], ["005000000000002AAA@example.com", "true"],
+      ["Log in as another user", null], ["Cancel", null],
+    ]);
+    await press("005000000000009AAA@example.com");
+    await browser.waitFor(`${list}.querySelector("[role=alert]").textContent === "No user with id 005000000000009AAA"`);
+    await press("005000000000001AAA@example.com");
+    await browser.waitFor(list + " === undefined");
+    show([user("005000000000002AAA", true)]);
+    await browser.waitFor(list + " !== undefined");
+    await press("Log in as another user");
+    await browser.waitFor(list + " === undefined");
+    assert.deepEqual(sent(), [[user("005000000000009AAA", false)], [user("005000000000001AAA", false)], [{ newUser: true }]]);
+    await browser.evaluate(`document.addEventListener("fieldforceChooseUser", (event) => { event.preventDefault(); window.own = true; })`);
+    show([user("005000000000002AAA", true)]);
+    await browser.waitFor("window.own === true");
+    assert.equal(await browser.evaluate(list + " === undefined"), true);
+  });
+
   await t.test("a bridge that drops its sockets fails the calls of the page", onTestBridge, async () => {
     const error = browser.evaluate(`new Promise((resolve) => cordova.exec(resolve, resolve, "test", "slow", [1, 5000]))`);
     await browser.evaluate(`new Promise((resolve, reject) => cordova.exec(resolve, reject, "test", "echo", []))`);

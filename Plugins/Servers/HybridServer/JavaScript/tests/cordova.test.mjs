@@ -180,6 +180,8 @@ test("utils clones, closes, extends and makes UUIDs", async (t) => {
   assert.match(utils.createUUID(), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.notEqual(utils.createUUID(), utils.createUUID());
   assert.equal(utils.arrayIndexOf([1, 2, 1], 1), 0);
+  const array = [1, 2, 1];
+  assert.deepEqual([utils.arrayRemove(array, 1), utils.arrayRemove(array, 4), array], [true, false, [2, 1]]);
   assert.equal(utils.typeName([]), "Array");
   function Parent() {}
   Parent.prototype.greet = () => "hello";

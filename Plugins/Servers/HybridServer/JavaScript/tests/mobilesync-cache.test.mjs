@@ -4,7 +4,7 @@ import { onTestBridge, random } from "./support/harness.mjs";
 import { flags, withLibrary } from "./support/library.mjs";
 import { plain } from "./support/page.mjs";
 
-test("MS-343 init picks up the clients and registers the feature SJ", onTestBridge, async (t) => {
+test("MS-318.2 and MS-343 init picks up the clients and registers the feature SJ", onTestBridge, async (t) => {
   const { Force, bridge, call } = await withLibrary(t);
   await call("test", "echo", []);
   assert.ok(bridge.features.has("SJ"));
@@ -48,7 +48,7 @@ test("MS-346 retrieve gives null for a missing record and for missing fields", a
   assert.equal(await cache.retrieve("008"), null);
 });
 
-test("SS-240 and MS-347 save merges, overwrites or leaves local changes", async (t) => {
+test("MS-351, SS-240 and MS-347 save merges, overwrites or leaves local changes", async (t) => {
   const { Force, cache } = await withLibrary(t);
   const { OVERWRITE, LEAVE_IF_CHANGED } = Force.MERGE_MODE_DOWNLOAD;
   const first = await cache.save({ Id: "007", Name: "James", Mission: "a" });

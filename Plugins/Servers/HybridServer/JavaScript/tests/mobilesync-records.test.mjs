@@ -117,7 +117,7 @@ test("a failure of the server leaves the cache as it was", async (t) => {
 const FIELDS = ["Name", "Industry", "Phone"];
 const record = (Name, Industry = "I0", Phone = "P0") => ({ Name, Industry, Phone });
 
-test("MS-356 merge modes decide over remote, local and conflicting changes", async (t) => {
+test("MS-351 and MS-356 merge modes decide over remote, local and conflicting changes", async (t) => {
   const { Force, cache, originals, org, onServer } = await withLibrary(t);
   const { OVERWRITE, MERGE_ACCEPT_YOURS, MERGE_FAIL_IF_CONFLICT, MERGE_FAIL_IF_CHANGED } = Force.MERGE_MODE;
   const base = record("n0");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { connect } from "../plugins/fieldforce/node/index.js";
-import { forceTest, forceUtil, nativeModules, reactForce } from "../plugins/fieldforce/react/index.js";
+import { forceTest, forceUtil, nativeModules, reactApp, reactForce } from "../plugins/fieldforce/react/index.js";
 import { startBridge } from "./bridge.mjs";
 import { tool } from "./support/real-bridge.mjs";
 
@@ -122,6 +122,58 @@ test("HT-39 native modules have the calling forms of both platforms, once for ea
   assert.deepEqual(await new Promise((done) => ios.fails({}, (...values) => done(values))), [{ message: "no", code: 1 }]);
   assert.equal(await new Promise((done, fail) => android.works({}, done, fail)), '{"a":1}');
   assert.equal(await new Promise((done, fail) => android.fails({}, fail, done)), '{"message":"no","code":1}');
+});
+
+/** A connection with a user who may log in and out. */
+function switchable() {
+  const listeners = new Set();
+  const connection = recorder((action) => {
+    if (action === "getAuthCredentials" && !connection.user) throw new Error("Not authenticated");
+    if (action === "authenticate") connection.user = connection.next;
+    return { userId: connection.user };
+  });
+  connection.on = (event, listener) => (listeners.add(listener), () => listeners.delete(listener));
+  connection.change = (user) => {
+    connection.user = user;
+    for (const listener of listeners) listener(null);
+  };
+  return connection;
+}
+
+test("HT-47 an app starts when a user has logged in, and again for each next user", async () => {
+  const connection = switchable();
+  connection.next = "ada";
+  const seen = [];
+  const next = { resolve() {} };
+  const app = reactApp(connection, async ({ oauth }) => {
+    const { userId } = await promiser(oauth.getAuthCredentials)();
+    seen.push(`start ${userId}`);
+    next.resolve();
+    return () => seen.push(`end ${userId}`);
+  });
+  await app.started;
+  const started = () => new Promise((resolve) => (next.resolve = resolve));
+  for (const user of ["grace", null]) {
+    const again = started();
+    connection.change(user);
+    await again;
+  }
+  await app.close();
+  connection.change("mallory");
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(seen, ["start ada", "end ada", "start grace", "end grace", "start ada", "end ada"]);
+});
+
+test("HT-44 and HT-47 an app with a deferred login starts without a user, and a failed start is reported", async () => {
+  const connection = switchable();
+  let starts = 0;
+  await reactApp(connection, () => void (starts += 1), { shouldAuthenticate: false }).started;
+  assert.equal(starts, 1);
+  assert.deepEqual(connection.calls, []);
+  const errors = [];
+  const failing = () => Promise.reject(new Error("no bundle"));
+  await reactApp(connection, failing, { shouldAuthenticate: false, failed: (error) => errors.push(error.message) }).started;
+  assert.deepEqual(errors, ["no bundle"]);
 });
 
 test("the modules work on the bridge of fieldforce", { skip: tool ? false : "FIELDFORCE_TOOL names no program" }, async (t) => {

@@ -1,6 +1,7 @@
 // What only the bridge of `fieldforce` can show: its program, its login and its users.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { connect as connectSocket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test from "node:test";
@@ -172,6 +173,60 @@ test("HT-20 and HT-21 in Chromium: login, storage of the page, logout", { skip: 
   assert.deepEqual(await browser.evaluate("[localStorage.length, sessionStorage.length]"), [0, 0]);
   const error = await browser.evaluate("new Promise((resolve) => cordova.require('com.salesforce.plugin.oauth').getAuthCredentials(resolve, resolve))");
   assert.equal(error, "Not authenticated");
+});
+
+const noProc = process.platform === "linux" ? false : "only Linux lists the descriptors of a process";
+
+test("clients that go away in the middle of anything leave no descriptor and whole batches", { skip: skip || noProc }, async (t) => {
+  const { bridge, client } = await withBridge(t);
+  const { host, port, pathname } = new URL(bridge.url);
+  const descriptors = async () => (await readdir(`/proc/${bridge.program.process.pid}/fd`)).length;
+  const indexes = ["Id", "Name", "__local__"].map((path) => ({ path, type: "string" }));
+  const entries = Array.from({ length: 500 }, (_, index) => ({ Name: `n${index}` }));
+  const querySpec = QuerySpec.all("Name", { pageSize: 5 });
+  const upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+  const beginnings = [
+    "GET / HT", `GET ${pathname}cordova.js HTTP/1.1\r\nHost: ${host}\r\n\r\n`, `GET ${pathname}_bridge HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\n`,
+  ];
+  const leave = async () => {
+    for (let i = 0; i < 6; i++) {
+      const one = connect(bridge.line);
+      const call = (service, action, message) => one.connection.call(`com.salesforce.${service}`, action, { soupName: "s", ...message });
+      await call("smartstore", "pgRegisterSoup", { indexes });
+      const { cursorId } = await call("smartstore", "pgQuerySoup", { querySpec });
+      const target = { type: "soql", query: "SELECT Id, Name FROM Account" };
+      const calls = [
+        call("smartstore", "pgUpsertSoupEntries", { entries }), call("smartstore", "pgMoveCursorToPageIndex", { cursorId, index: 1 }),
+        call("mobilesync", "syncDown", { target, options: { mergeMode: "OVERWRITE" } }),
+      ];
+      one.close();
+      await Promise.allSettled(calls);
+    }
+    for (const text of beginnings) {
+      for (let i = 0; i < 5; i++) {
+        await new Promise((resolve) => {
+          const socket = connectSocket(Number(port), "127.0.0.1", () => socket.write(text, () => socket.destroy()));
+          socket.on("close", resolve).on("error", resolve);
+        });
+      }
+    }
+    const [[count]] = await client.store().sql("select count(*) from {s}").toArray();
+    assert.equal(count % entries.length, 0);
+  };
+  await leave();
+  // What the stores and the connections to the org keep open is open after the first time.
+  const settled = async (limit) => {
+    for (let last = Infinity, tries = 0; tries < 600; tries++) {
+      last = await descriptors();
+      if (last <= limit) return last;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return descriptors();
+  };
+  const before = await settled(40);
+  for (let round = 0; round < 4; round++) await leave();
+  const after = await settled(before + 2);
+  assert.ok(after <= before + 2, `${before} descriptors became ${after}`);
 });
 
 test("conflicts are listed and resolved, by a page and by a program", { skip }, async (t) => {

@@ -143,7 +143,7 @@ test("SS-233 the lists of stores say which are global", async (t) => {
 
 // ------------------------------------------------------------------------------------------ specs
 
-test("HT-25 the builders take their arguments in the documented orders", async (t) => {
+test("HT-25, SS-129.2 and SS-230 the builders take their arguments in the documented orders", async (t) => {
   const { smartstore } = await withStore(t);
   const full = { indexPath: "p", order: "descending", pageSize: 17, orderPath: "o", selectPaths: ["x", "y"] };
   const none = { matchKey: null, likeKey: null, beginKey: null, endKey: null, smartSql: null };
@@ -187,7 +187,7 @@ test("SS-231 the kinds of queries are kept apart before anything is sent", async
   assert.equal(bridge.calls.length, 0);
 });
 
-test("HT-25 an order without an order path orders by the index path", async (t) => {
+test("HT-25 and SS-129.2 an order without an order path orders by the index path", async (t) => {
   const { smartstore, client, last } = await withStore(t);
   await client.registerSoup("s", SPECS);
   const spec = { queryType: "exact", indexPath: "Name", matchKey: "x", order: "descending", pageSize: 3 };

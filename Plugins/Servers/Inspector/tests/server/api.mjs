@@ -259,6 +259,7 @@ export function makeApi({ world, hub, limits, activity, settings }) {
       for (const sync of store.syncs.filter(({ status }) => status === "STOPPED")) activity.run(sync);
       return { httpStatus: 202, raw: "{}" };
     }],
+    ["GET", "stores/*/files", ([id]) => openStore(id).files ?? { files: [], total: 0, queued: [], usedBytes: 0 }],
     ["GET", "stores/*/unsynced", ([id]) => ({ soups: unsynced(openStore(id)) })],
     ["GET", "stores/*/conflicts", ([id], parameters) => {
       checkParameters(parameters, new Set(["soup", "limit", "after", "before"]));

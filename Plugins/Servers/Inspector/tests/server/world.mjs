@@ -120,13 +120,28 @@ function store(name, label, owner, more = {}) {
   return { id: b64(`${owner ?? "global"}/${name}`), name, label, owner, status: "open", encrypted: true, writable: true, error: null, readOnlyError: null, soups: [], syncs: [], conflicts: [], outcomes: [], ...more };
 }
 
+/** Files in each state, and one whose name is meant to be shown as a text. */
+const files = () => ({
+  files: [
+    { id: "069000000000001AAA", title: "Roof plan", extension: "pdf", attachment: false, bytes: 4_200_000, storedBytes: 4_200_000, state: "available", records: ["001000000000001AAA"], problem: null },
+    { id: "069000000000002AAA", title: "Crane manual", extension: "pdf", attachment: false, bytes: 91_000_000, storedBytes: 30_000_000, state: "partial", records: ["001000000000001AAA", "001000000000002AAA"], problem: "The download ended early. It resumes with the next sync." },
+    { id: "00P000000000001AAA", title: "Contract", extension: null, attachment: true, bytes: 80_000, storedBytes: 0, state: "onServer", records: ["001000000000003AAA"], problem: null },
+    { id: "069000000000003AAA", title: HOSTILE_NAME, extension: "svg", attachment: false, bytes: 700, storedBytes: 650, state: "outdated", records: [], problem: HOSTILE_VALUES.markup },
+  ],
+  total: 612, usedBytes: 34_281_250,
+  queued: [
+    { id: "file_a1", name: "leak.jpg", bytes: 81_250, state: "queued", parent: "local_17", reason: null },
+    { id: "file_a2", name: "signature.png", bytes: 600, state: "rejected", parent: "001000000000002AAA", reason: "The server refuses files of this type. Remove it from the queue." },
+  ],
+});
+
 const ADA = b64("00D000000000001-005000000000001");
 const BEN = b64("00D000000000001-005000000000002");
 
 export function makeWorld({ entries = 1_000_000 } = {}) {
   const main = store("smartstore", "default (user store)", ADA, {
     soups: [accountsSoup(entries), attachments(), parts(), visits(), syncSoup("syncs_conflicts", 7, []), syncSoup("syncs_soup", 6, [{ key: "1" }])],
-    syncs: syncs(entries), conflicts: sampleConflicts(visit, part), outcomes: outcomes(),
+    syncs: syncs(entries), conflicts: sampleConflicts(visit, part), outcomes: outcomes(), files: files(),
   });
   const stores = [
     main, store("drafts", "drafts (user store)", ADA, { soups: [] }),

@@ -64,8 +64,8 @@ export class CursorRun {
       const page = await this.#fetch({ ...query, [edge === "end" ? "after" : "before"]: cursor }, signal);
       signal.throwIfAborted();
       this.#busy.delete(edge);
-      // Pages that came at the other end may have dropped the neighbour of this one.
-      if (cursor !== this.#cursor(edge)) return;
+      // Pages that came at the other end may have dropped the neighbour of this one: another one belongs here.
+      if (cursor !== this.#cursor(edge)) return this.#table.checkEdges();
       if (edge === "end") this.#pages.push(page);
       else this.#pages.unshift(page);
       const dropped = this.#drop(edge);

@@ -7,7 +7,7 @@ import { documentNotice, openDialog } from "./notice.js";
 import { showHelp } from "./shortcuts.js";
 
 const THEME = "fieldforce.theme";
-const STORE_PAGES = [["soups", "Soups"], ["console", "Smart SQL"], ["syncs", "Syncs"], ["conflicts", "Conflicts"], ["unsynced", "Unsynced"]];
+const STORE_PAGES = [["soups", "Soups"], ["console", "Smart SQL"], ["syncs", "Syncs"], ["conflicts", "Conflicts"], ["unsynced", "Unsynced"], ["files", "Files"]];
 const APP_PAGES = [
   ["stores", "Stores"], ["accounts", "Accounts"], ["keyvalues", "Key-value stores"], ["requests", "Requests"], ["logs", "Logs"], ["events", "Events"], ["developer", "Developer"],
 ];

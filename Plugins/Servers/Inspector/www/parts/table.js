@@ -94,7 +94,7 @@ export class DataTable extends HTMLElement {
     if (this.#active >= 0) this.#active += rows.length;
     this.#rows = [...rows, ...(dropped ? this.#rows.slice(0, -dropped) : this.#rows)];
     if (this.#active >= this.#rows.length) this.#active = -1;
-    this.#draw(true);
+    this.#fill(true);
     this.scroller.scrollTop = top;
     this.#draw(true);
   }
@@ -104,7 +104,7 @@ export class DataTable extends HTMLElement {
     const top = this.scroller.scrollTop - dropped * this.#height;
     this.#rows = [...this.#rows.slice(dropped), ...rows];
     this.#active = Math.max(this.#active - dropped, -1);
-    this.#draw(true);
+    this.#fill(true);
     if (dropped) this.scroller.scrollTop = top;
     this.#draw(true);
   }
@@ -159,9 +159,29 @@ export class DataTable extends HTMLElement {
   }
 
   #draw(isFresh = false) {
+    this.#fill(isFresh);
+    this.checkEdges();
+  }
+
+  /** Calls `onedge` for each end that is in sight. */
+  checkEdges() {
+    if (!this.#rows.length) return;
+    const { from, to } = this.#inSight();
+    if (to >= this.#rows.length - OVERSCAN) this.onedge?.("end");
+    if (from === 0) this.onedge?.("start");
+  }
+
+  #inSight() {
     const { scrollTop, clientHeight } = this.scroller;
-    const from = Math.max(Math.floor(scrollTop / this.#height) - OVERSCAN, 0);
-    const to = Math.min(Math.ceil((scrollTop + clientHeight) / this.#height) + OVERSCAN, this.#rows.length);
+    return {
+      from: Math.max(Math.floor(scrollTop / this.#height) - OVERSCAN, 0),
+      to: Math.min(Math.ceil((scrollTop + clientHeight) / this.#height) + OVERSCAN, this.#rows.length),
+    };
+  }
+
+  /** Makes the rows in sight. */
+  #fill(isFresh) {
+    const { from, to } = this.#inSight();
     this.note.hidden = this.#rows.length > 0;
     this.note.textContent = this.emptyText;
     this.table.setAttribute("aria-rowcount", String(this.total === null ? -1 : this.total + 1));
@@ -177,10 +197,6 @@ export class DataTable extends HTMLElement {
       if (this.#active >= from && this.#active < to) this.table.setAttribute("aria-activedescendant", `${this.#id}-${this.#active}`);
       else this.table.removeAttribute("aria-activedescendant");
       this.#measure();
-    }
-    if (this.#rows.length) {
-      if (to >= this.#rows.length - OVERSCAN) this.onedge?.("end");
-      if (from === 0) this.onedge?.("start");
     }
   }
 

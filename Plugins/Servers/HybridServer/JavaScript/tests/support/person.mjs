@@ -72,19 +72,33 @@ export class Person {
     });
   }
 
+  /** Clicks at the middle of the one node with that role and name; waits until that is what stands there. */
   async click(role, name) {
+    // Found, looked at and clicked in one step of the page: a list that moves in between would have another row there.
+    const source = `function () {
+      this.scrollIntoView({ block: "nearest" });
+      const { x, y, width, height } = this.getBoundingClientRect();
+      const there = document.elementFromPoint(x + width / 2, y + height / 2);
+      if (!this.isConnected || !this.contains(there)) return false;
+      this.focus();
+      there.click();
+      return true;
+    }`;
     await this.until(`a ${role} ${name} to click at`, async () => {
       const node = await this.find(role, name);
       if (node.properties?.some((one) => one.name === "disabled" && one.value.value)) return false;
-      const where = { backendNodeId: node.backendDOMNodeId };
-      await this.browser.send("DOM.scrollIntoViewIfNeeded", where);
-      const { quads } = await this.browser.send("DOM.getContentQuads", where);
-      const [x1, y1, , , x2, y2] = quads[0];
-      const at = { x: (x1 + x2) / 2, y: (y1 + y2) / 2, button: "left", clickCount: 1 };
-      await this.browser.send("Input.dispatchMouseEvent", { type: "mousePressed", ...at });
-      await this.browser.send("Input.dispatchMouseEvent", { type: "mouseReleased", ...at });
-      return true;
+      return this.#call(node, source);
     });
+  }
+
+  /** Calls a function of the page with the element of a node as `this`. */
+  async #call({ backendDOMNodeId }, source, ...values) {
+    const { object } = await this.browser.send("DOM.resolveNode", { backendNodeId: backendDOMNodeId });
+    const { result, exceptionDetails } = await this.browser.send("Runtime.callFunctionOn", {
+      objectId: object.objectId, functionDeclaration: source, arguments: values.map((value) => ({ value })), returnByValue: true,
+    });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description || exceptionDetails.text);
+    return result.value;
   }
 
   /** Replaces the text of a field. */
@@ -103,17 +117,13 @@ export class Person {
 
   /** Chooses an option of a list by its words, as the keyboard does. */
   async choose(name, option) {
-    const { backendDOMNodeId } = await this.find("combobox", name);
-    const { object } = await this.browser.send("DOM.resolveNode", { backendNodeId: backendDOMNodeId });
     const source = `function (text) {
       this.selectedIndex = [...this.options].findIndex((one) => one.text === text);
       this.dispatchEvent(new Event("change", { bubbles: true }));
       return this.selectedIndex;
     }`;
-    const { result } = await this.browser.send("Runtime.callFunctionOn", {
-      objectId: object.objectId, functionDeclaration: source, arguments: [{ value: option }], returnByValue: true,
-    });
-    if (result.value < 0) throw new Error(`The list ${name} has no option ${option}.`);
+    const index = await this.#call(await this.find("combobox", name), source, option);
+    if (index < 0) throw new Error(`The list ${name} has no option ${option}.`);
   }
 
   /** The accessible name of what has the focus. */

@@ -16,12 +16,12 @@ export class RealBridge {
   /** The calls of the pages and clients that `record` was given, without the version in front of the arguments. */
   calls = [];
 
-  static async start({ www, testRunner = false, loggedIn = true, options = [] }) {
+  static async start({ www, testRunner = false, loggedIn = true, options = [], orgOptions = [] }) {
     const bridge = new RealBridge();
     bridge.folder = await mkdtemp(path.join(tmpdir(), "hybrid-"));
     const state = ["--state", path.join(bridge.folder, "state")];
     try {
-      bridge.orgProgram = await Program.start(["org", "serve", "--port", "0"]);
+      bridge.orgProgram = await Program.start(["org", "serve", "--port", "0", ...orgOptions]);
       bridge.org = new RealOrg(bridge.orgProgram.line);
       if (loggedIn) await bridge.org.logIn(state);
       const all = [...(www ? ["--www", www] : []), ...(testRunner ? ["--test-runner"] : []), ...options];

@@ -15,6 +15,8 @@ const SAMPLES = fileURLToPath(new URL("../../../../../../Samples/Hybrid/", impor
 /** Why the samples cannot be tested here, or false. */
 export const skip = chromium ? false : "there is no Chromium on this machine";
 export const isRealBridge = tool !== null;
+/** As `skip`, for samples whose conflicts and trees only the program has. */
+export const skipWithoutProgram = skip || (isRealBridge ? false : "needs fieldforce hybrid serve: javascript.sh --bridge sample");
 
 /**
  * Serves a sample, with `prepare(org)` before the page is there, and opens a browser: `{person, org, startUrl}`. `org` has

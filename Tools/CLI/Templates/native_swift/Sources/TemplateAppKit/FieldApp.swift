@@ -40,18 +40,20 @@ public struct FieldApp: Sendable {
   /// Logs in through the system's browser.
   public func logIn() async throws -> String {
     let account = try await accounts.logIn(
-      to: try Self.loginServer(), app: try Self.connectedApp(),
-      presenter: LoopbackLoginPresenter { page in
-        print("waiting for the login; if no browser opens, open \(page.absoluteString)")
-        try? await SystemBrowser.open(page)
-      })
+      .browser(
+        to: try Self.loginServer(), app: try Self.connectedApp(),
+        presenter: LoopbackLoginPresenter { page in
+          print("waiting for the login; if no browser opens, open \(page.absoluteString)")
+          try? await SystemBrowser.open(page)
+        }))
     return account.username
   }
 
   /// Logs in with a token from another source, such as a mock org.
   public func logIn(accessToken: String, instance: String) async throws {
     _ = try await accounts.logIn(
-      accessToken: accessToken, instance: LoginServer(instance), app: try Self.connectedApp())
+      .tokens(
+        accessToken: accessToken, instance: LoginServer(instance), app: try Self.connectedApp()))
   }
 
   /// Logs out and removes the user's data. Fails while there are edits that were not uploaded.

@@ -52,7 +52,7 @@ public struct Job: Sendable {
     }
     do {
       let account = try await accounts.logIn(
-        with: .jwtBearer(clientId: clientId, username: username, key: key), to: server)
+        .grant(.jwtBearer(clientId: clientId, username: username, key: key), to: server))
       guard let store = try await stores.shared(forUserAccount: StoreOwner(account)) else {
         throw JobError.noSession
       }

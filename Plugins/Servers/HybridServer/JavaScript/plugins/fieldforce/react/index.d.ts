@@ -96,6 +96,13 @@ export function reactForce(connection: Connection): {
   forceUtil: typeof forceUtil;
 };
 
+/** Runs an app for the current user, and from its beginning for each next one. */
+export function reactApp(
+  connection: Connection,
+  start: (modules: ReturnType<typeof reactForce>) => void | (() => void | Promise<void>) | Promise<void | (() => void | Promise<void>)>,
+  options?: { shouldAuthenticate?: boolean; failed?: (error: unknown) => void },
+): { started: Promise<void>; close(): Promise<void> };
+
 /** `NativeModules` of a platform, for a port of React Native without them. */
 export function nativeModules(connection: Connection, platform?: "ios" | "android"): {
   [module: string]: { [method: string]: (args: object, ...callbacks: ((...values: any[]) => void)[]) => void };

@@ -4,6 +4,7 @@ import { makeNet } from "./net.js";
 import { makeMobileSync, makeSmartStore } from "./stores.js";
 import { makeLog, promiser, promiserNoRejection, timeoutPromiser } from "./util.js";
 
+export { reactApp } from "./app.js";
 export { nativeModules } from "./native.js";
 export { makeTest as forceTest } from "./util.js";
 
