@@ -53,7 +53,6 @@ let package = Package(
     .library(name: "SalesforcePush", targets: ["SalesforcePush"]),
     .library(name: "PushRelay", targets: ["PushRelay"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
-    .library(name: "FieldforceWebSockets", targets: ["FieldforceWebSockets"]),
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
     .library(name: "SalesforceReact", targets: ["SalesforceReact"]),
     .library(name: "HybridServer", targets: ["HybridServer"]),
@@ -71,7 +70,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -534,14 +532,6 @@ let package = Package(
       ],
       path: "Tests/Inspector", swiftSettings: settings),
 
-    // WebSockets, which URLSession has on Linux only with a libcurl that few systems have; apart, so that Core builds no NIO.
-    .target(
-      name: "FieldforceWebSockets",
-      dependencies: [
-        "SalesforceSDKCore", .nio, .nioHTTP, .nioPosix, .nioSSL, .nioWebSocket, .httpTypes,
-      ],
-      path: "Plugins/WebSockets", swiftSettings: settings),
-
     // The platform's language models, apart from what every app needs.
     .target(
       name: "EinsteinModels",
@@ -656,7 +646,6 @@ extension Target.Dependency {
   static var nioEmbedded: Self { .product(name: "NIOEmbedded", package: "swift-nio") }
   static var nioHTTP: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
   static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
-  static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
   static var nioWebSocket: Self { .product(name: "NIOWebSocket", package: "swift-nio") }
   static var services: Self {
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")

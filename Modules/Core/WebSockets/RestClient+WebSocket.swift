@@ -5,7 +5,7 @@ extension RestClient {
   /// Opens a WebSocket with the account's session, and closes it when `body` returns or throws (CO-189, BX-46).
   ///
   /// ```swift
-  /// try await client.withWebSocket(to: RestRequest(path: "/events"), over: NIOWebSocketTransport()) { socket in
+  /// try await client.withWebSocket(to: RestRequest(path: "/events"), over: transport) { socket in
   ///   try await socket.send(#"{"subscribe": "orders"}"#)
   ///   for try await message in socket.messages { print(message) }
   /// }

@@ -1,7 +1,6 @@
 /// A transport that opens WebSockets.
 ///
-/// It does the handshake and moves messages; tokens and refreshes belong to ``RestClient``. The library `FieldforceWebSockets` has
-/// one.
+/// It does the handshake and moves messages; tokens and refreshes belong to ``RestClient``. The program brings its own.
 public protocol WebSocketTransport: Sendable {
   /// Opens a WebSocket and calls `body` with it once the server has accepted the handshake. The connection is closed when `body`
   /// returns or throws.
