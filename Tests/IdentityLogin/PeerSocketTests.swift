@@ -19,7 +19,7 @@ import Testing
 #endif
 
 /// HT-95: who gets in at a socket, and with what?
-@Suite struct PeerSocketTests {
+@Suite(.ownThreads) struct PeerSocketTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -71,15 +71,28 @@ final class TwoApps: Sendable {
   }
 
   /// The lines that the provider says, and a way to tell it something.
-  struct Provider {
-    let nextLine: () async throws -> String?
+  final class Provider {
+    private let nextLine: () async throws -> String?
     let say: (String) async throws -> Void
+    /// Lines that came while another one was awaited: events and calls of the delegate have no order between them.
+    private var skipped: [String] = []
 
-    /// Reads until a line begins so.
+    init(
+      nextLine: @escaping () async throws -> String?, say: @escaping (String) async throws -> Void
+    ) {
+      self.nextLine = nextLine
+      self.say = say
+    }
+
+    /// Takes the first line that begins so, whatever came before it.
     @discardableResult
     func wait(for start: String) async throws -> String {
-      while let line = try await nextLine() {
-        if line.hasPrefix(start) { return line.trimmed }
+      if let place = skipped.firstIndex(where: { $0.hasPrefix(start) }) {
+        return skipped.remove(at: place)
+      }
+      while let line = try await nextLine()?.trimmed {
+        if line.hasPrefix(start) { return line }
+        skipped.append(line)
       }
       throw EndedEarly(awaited: start)
     }
