@@ -2,10 +2,11 @@
 # Runs the tests of the JavaScript that the package serves, with Node's own test runner: what pages of hybrid apps load
 # (Plugins/Servers/HybridServer/JavaScript), and the inspector's page (Plugins/Servers/Inspector).
 #
-#   Tools/Scripts/javascript.sh             all tests
-#   Tools/Scripts/javascript.sh force       the test files whose name begins so, such as force.test.mjs
-#   Tools/Scripts/javascript.sh --bridge    with the bridge and the inspector of .build/debug/fieldforce, in place of the
-#                                           servers of the tests; also before the beginning of a name
+#   Tools/Scripts/javascript.sh                all tests
+#   Tools/Scripts/javascript.sh force react    the test files whose names begin so, such as force.test.mjs
+#   Tools/Scripts/javascript.sh --test TEXT    the tests whose name matches the regular expression
+#   Tools/Scripts/javascript.sh --bridge       with the bridge and the inspector of .build/debug/fieldforce, in place of
+#                                              the servers of the tests; also before the other arguments
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,7 +14,12 @@ if [ "${1:-}" = --bridge ]; then
   export FIELDFORCE_TOOL=${FIELDFORCE_TOOL:-$PWD/.build/debug/fieldforce}
   shift
 fi
-filter=${1:-}
+options=()
+if [ "${1:-}" = --test ]; then
+  options=(--test-name-pattern "${2:?a regular expression is missing}")
+  shift 2
+fi
+names=("$@")
 # A sourced script without arguments of its own would see these.
 set --
 # Node from elsewhere is as good as Debian's.
@@ -31,10 +37,14 @@ if [ "${major%%.*}" -lt 18 ]; then
 fi
 
 shopt -s nullglob
-files=(Plugins/Servers/HybridServer/JavaScript/tests/"$filter"*.test.mjs Plugins/Servers/Inspector/tests/"$filter"*.test.mjs)
-if [ ${#files[@]} -eq 0 ]; then
-  echo "error: the name of no test file begins with '$filter'." >&2
-  exit 1
-fi
+files=()
+for name in "${names[@]:-}"; do
+  found=({Plugins/Servers/HybridServer/JavaScript,Plugins/Servers/Inspector}/tests/"$name"*.test.mjs)
+  if [ ${#found[@]} -eq 0 ]; then
+    echo "error: the name of no test file begins with '$name'." >&2
+    exit 1
+  fi
+  files+=("${found[@]}")
+done
 # Files that drive a browser would slow each other down until they run out of time.
-exec node --test --test-concurrency=2 "${files[@]}"
+exec node --test --test-concurrency=2 "${options[@]}" "${files[@]}"
