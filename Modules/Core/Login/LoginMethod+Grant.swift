@@ -7,6 +7,9 @@ extension LoginMethod {
   /// credentials. After a restart, the account has its last access token; pass the credentials again with
   /// ``UserAccountManager/renew(_:with:)``. The login also throws the error of creating an assertion.
   ///
+  /// If the granted scopes contain neither `id` nor `full`, the account has no profile: its
+  /// ``UserAccount/username`` is empty. Policies of the org for the user's device are unknown then.
+  ///
   /// - Parameter server: The login server; for client credentials the org's own domain. Default:
   ///   ``LoginServer/production``.
   public static func grant(

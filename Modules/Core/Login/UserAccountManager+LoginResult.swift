@@ -53,7 +53,7 @@ extension UserAccountManager {
       throw OAuthError(
         .accessDenied, "The user is for integrations alone. Log in as another user.")
     }
-    let (identity, profile) = try await identify(&credentials)
+    let (identity, profile) = try await identify(&credentials, isRenewed: isRenewed)
     if let expected, identity != expected {
       throw OAuthError(
         .accessDenied, "Account \(identity) logged in instead of \(expected). Start again.")
@@ -108,9 +108,19 @@ extension UserAccountManager {
 
   /// Requests the user of the tokens. If the server refuses the token, it is refreshed once
   /// (CO-70).
+  ///
+  /// - Parameter isRenewed: Whether the session is a program's own. Its scopes are those of the connected app, often
+  ///   `api` alone, which do not permit the request; its user is then known by its ids only.
   private func identify(
-    _ credentials: inout OAuthCredentials
+    _ credentials: inout OAuthCredentials, isRenewed: Bool
   ) async throws -> (UserAccountIdentity, UserProfile) {
+    if isRenewed, !Scope.allowsIdentity(credentials.scopes), let url = credentials.identityURL,
+      let identity = UserAccountIdentity(identityURL: url.absoluteString)
+    {
+      let scopes = credentials.scopes.joined(separator: " ")
+      CoreLogger.log.info("\(identity) has no profile: the granted scopes are \(scopes)")
+      return (identity, UserProfile(username: ""))
+    }
     do {
       do {
         return try await service.identity(of: credentials)

@@ -53,12 +53,18 @@ public struct ServerGrant: Sendable {
   /// Returns credentials with the app's secret, for the user that the connected app runs as.
   ///
   /// The login server must be the org's own domain.
-  public static func clientCredentials(clientId: String, clientSecret: String) -> ServerGrant {
+  ///
+  /// - Parameter scopes: The requested scopes. The server drops those that this grant does not have: `full`,
+  ///   `refresh_token` and `offline_access`. Default: none, for which the server grants the connected app's.
+  public static func clientCredentials(
+    clientId: String, clientSecret: String, scopes: [String] = []
+  ) -> ServerGrant {
     ServerGrant(clientId: clientId, what: "the client credentials", loginType: .unknown) { _ in
-      [
+      let scope = scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
+      return [
         ("grant_type", "client_credentials"), ("client_id", clientId),
         ("client_secret", clientSecret),
-      ]
+      ] + scope
     }
   }
 }

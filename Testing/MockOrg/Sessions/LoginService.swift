@@ -108,7 +108,10 @@ struct LoginService {
       guard let clientID, secret != nil, let user = users.first else {
         return oauthError("invalid_client", "invalid client credentials")
       }
-      return tokens(of: user.id, TokenRequest(clientID: clientID, scope: "api"))
+      guard let scope = Self.clientCredentialsScope(form["scope"]) else {
+        return oauthError("invalid_grant", "no valid scopes defined")
+      }
+      return tokens(of: user.id, TokenRequest(clientID: clientID, scope: scope))
     case "urn:ietf:params:oauth:grant-type:jwt-bearer":
       return assertionGrant(form)
     case "device", "urn:ietf:params:oauth:grant-type:device_code":
@@ -189,6 +192,15 @@ struct LoginService {
 
   /// What a client that asks for no scope gets.
   static let usualScope = "refresh_token api id web"
+
+  /// The scopes that a client gets for its own credentials: `api` if it names none; nil if all that it names are for
+  /// users.
+  private static func clientCredentialsScope(_ asked: String?) -> String? {
+    let asked = asked?.split(separator: " ").map(String.init) ?? []
+    if asked.isEmpty { return "api" }
+    let granted = asked.filter { !["full", "refresh_token", "offline_access"].contains($0) }
+    return granted.isEmpty ? nil : granted.joined(separator: " ")
+  }
 
   static func grantsRefresh(_ scope: String) -> Bool {
     let scopes = scope.split(separator: " ")

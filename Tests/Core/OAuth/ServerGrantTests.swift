@@ -113,6 +113,29 @@ import TestSupport
     #expect(!shown.contains("hush"))
   }
 
+  /// On the platform, the scopes of a program's own credentials are often `api` alone.
+  @Test(arguments: [["api"], ["api", "id"]])
+  func `a program's own credentials log in with and without a scope for the identity`(
+    scopes: [String]
+  ) async throws {
+    let stub = LoginServerStub([
+      "/services/oauth2/token": { _ in
+        LoginServerStub.tokens(["scope": scopes.joined(separator: " ")])
+      }
+    ])
+    let transport = stub.transport()
+    let manager = try await stub.manager(transport)
+    let grant = ServerGrant.clientCredentials(
+      clientId: "client-1", clientSecret: "hush", scopes: scopes)
+    let account = try await manager.logIn(
+      .grant(grant, to: try LoginServer("acme.my.salesforce.com")))
+    #expect(form(transport.requests[0])["scope"] == scopes.joined(separator: " "))
+    #expect(account.identity == TestOrg.identity)
+    #expect(account.username.isEmpty == !scopes.contains("id"))
+    // A request that the scopes do not permit is not sent.
+    #expect(transport.requests.count == (scopes.contains("id") ? 2 : 1))
+  }
+
   @Test(.covers("CO-66"))
   func `a session without refresh token and grant ends at the first refusal, once`()
     async throws

@@ -159,6 +159,24 @@ import Testing
     #expect(await refreshed(new).status == 400)
   }
 
+  @Test(arguments: [
+    ("", "api"), ("&scope=api%20id", "api id"), ("&scope=refresh_token%20api%20full", "api"),
+    ("&scope=full%20offline_access", nil),
+  ])
+  func `client credentials get the scopes that are not for users alone`(
+    asked: String, granted: String?
+  ) async throws {
+    let org = try OrgUnderTest()
+    let app = "client_id=\(MockOrgOptions().clientId)&client_secret=\(MockOrgOptions().clientSecret)"
+    let reply = await token(org, "grant_type=client_credentials&\(app)\(asked)")
+    #expect(reply.json?["scope"]?.string == granted)
+    #expect(reply.status == (granted == nil ? 400 : 200))
+    if granted == nil {
+      #expect(reply.json?["error"]?.string == "invalid_grant")
+      #expect(reply.json?["error_description"]?.string == "no valid scopes defined")
+    }
+  }
+
   @Test func `the password flow and client credentials give a session`() async throws {
     let org = try OrgUnderTest()
     let good = await token(

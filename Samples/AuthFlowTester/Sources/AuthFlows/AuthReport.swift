@@ -13,7 +13,10 @@ public struct AuthReport: Sendable {
 
   /// The facts about a session.
   public struct Facts: Sendable, Equatable {
+    /// Empty if the granted scopes do not permit reading it, as those of a program's own credentials.
     public let username: String
+    /// The ids of user and org.
+    public let identity: String
     public let instance: String
     /// `opaque` or `jwt`.
     public let tokenFormat: String
@@ -25,6 +28,7 @@ public struct AuthReport: Sendable {
     init(_ account: UserAccount) {
       let credentials = account.credentials
       username = account.username
+      identity = account.identity.description
       instance = credentials.instanceURL?.absoluteString ?? ""
       tokenFormat = credentials.tokenFormat ?? "opaque"
       hasRefreshToken = credentials.refreshToken != nil
@@ -53,7 +57,8 @@ public struct AuthReport: Sendable {
     if let facts {
       let refresh = facts.hasRefreshToken ? "with refresh token" : "no refresh token"
       let web = facts.webTokens > 0 ? ", \(facts.webTokens) tokens for web content" : ""
-      lines.append("  \(facts.username) at \(facts.instance)")
+      let user = facts.username.isEmpty ? "user \(facts.identity)" : facts.username
+      lines.append("  \(user) at \(facts.instance)")
       lines.append("  \(facts.tokenFormat) token, \(refresh)\(web)")
       lines.append("  scopes: \(facts.scopes.joined(separator: " "))")
     }
