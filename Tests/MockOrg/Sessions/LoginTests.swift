@@ -167,7 +167,8 @@ import Testing
     asked: String, granted: String?
   ) async throws {
     let org = try OrgUnderTest()
-    let app = "client_id=\(MockOrgOptions().clientId)&client_secret=\(MockOrgOptions().clientSecret)"
+    let options = MockOrgOptions()
+    let app = "client_id=\(options.clientId)&client_secret=\(options.clientSecret)"
     let reply = await token(org, "grant_type=client_credentials&\(app)\(asked)")
     #expect(reply.json?["scope"]?.string == granted)
     #expect(reply.status == (granted == nil ? 400 : 200))
