@@ -207,7 +207,6 @@ final class ExternalFiles: Sendable {
     var placed: [String] = []
     do {
       try publish(changes, sequence: sequence, &placed)
-      try sync(changes, sequence: sequence)
       try commit()
     } catch let error as UndecidedCommit {
       throw error
@@ -221,7 +220,10 @@ final class ExternalFiles: Sendable {
     discardStaged()
   }
 
-  /// Moves files with the lock held, so that a reader finds each file in one of its two locations.
+  /// Sets the old files aside, and then puts the new ones in their place.
+  ///
+  /// The old files are on disk at their new paths before another file takes their name: after a loss of power, a disk may
+  /// hold a later rename without an earlier one.
   private func publish(
     _ changes: ExternalChanges, sequence: Int64, _ placed: inout [String]
   ) throws(FileFailure) {
@@ -231,7 +233,25 @@ final class ExternalFiles: Sendable {
       try DurableFile.makeFolder(folder(of: table))
       try DurableFile.makeFolder("\(aside)/\(table)")
     }
-    var moved: [String] = []
+    try setAside(changes, sequence: sequence)
+    for table in changes.tables.keys { try DurableFile.syncFolder("\(aside)/\(table)") }
+    for folder in [aside, replacedFolder, root] { try DurableFile.syncFolder(folder) }
+    for (table, change) in changes.tables {
+      for case (let entryId, let staged?) in change.elements {
+        let place = "\(folder(of: table))/\(Self.fileName(entryId))"
+        guard try FileTree.move("\(stagingFolder)/\(staged)", to: place) else {
+          throw FileTree.missing(staged)
+        }
+        placed.append(place)
+      }
+      if !change.isRemoved { try DurableFile.syncFolder(folder(of: table)) }
+    }
+  }
+
+  /// Sets the files aside that change or go, with the lock held, so that a reader finds each of them in one of its two
+  /// locations.
+  private func setAside(_ changes: ExternalChanges, sequence: Int64) throws(FileFailure) {
+    let aside = "\(replacedFolder)/\(sequence)"
     let failure = versions.withLock { versions -> FileFailure? in
       var replaced = ExternalVersions.Replaced(sequence: sequence)
       defer { versions.prepare(replaced) }
@@ -240,19 +260,12 @@ final class ExternalFiles: Sendable {
           if change.isCleared {
             replaced.tables.insert(table)
             try setAside(table, in: aside, isRemoved: change.isRemoved)
+            continue
           }
-          for (entryId, staged) in change.elements {
-            let place = "\(folder(of: table))/\(Self.fileName(entryId))"
-            if !change.isCleared,
-              try FileTree.move(place, to: "\(aside)/\(table)/\(Self.fileName(entryId))")
-            {
+          for entryId in change.elements.keys {
+            let name = Self.fileName(entryId)
+            if try FileTree.move("\(folder(of: table))/\(name)", to: "\(aside)/\(table)/\(name)") {
               replaced.elements[table, default: []].insert(entryId)
-            }
-            if let staged {
-              guard try FileTree.move("\(stagingFolder)/\(staged)", to: place) else {
-                throw FileTree.missing(staged)
-              }
-              moved.append(place)
             }
           }
         }
@@ -261,7 +274,6 @@ final class ExternalFiles: Sendable {
         return error
       }
     }
-    placed = moved
     if let failure { throw failure }
   }
 
@@ -270,16 +282,6 @@ final class ExternalFiles: Sendable {
     try FileTree.remove("\(aside)/\(table)")
     _ = try FileTree.move(folder(of: table), to: "\(aside)/\(table)")
     if !isRemoved { try DurableFile.makeFolder(folder(of: table)) }
-  }
-
-  /// Waits until all moves are on disk, before the database commits.
-  private func sync(_ changes: ExternalChanges, sequence: Int64) throws(FileFailure) {
-    let aside = "\(replacedFolder)/\(sequence)"
-    for (table, change) in changes.tables {
-      if !change.isRemoved { try DurableFile.syncFolder(folder(of: table)) }
-      try DurableFile.syncFolder("\(aside)/\(table)")
-    }
-    for folder in [aside, replacedFolder, root] { try DurableFile.syncFolder(folder) }
   }
 
   /// Removes files that a commit replaced and that no reader needs.
