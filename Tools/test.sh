@@ -4,7 +4,8 @@
 #   Tools/test.sh                       everything. Steps that rebuild or install, such as the documentation site, are
 #                                       left out if their sources are those of their last success in this clone
 #   Tools/test.sh --without-proofs      everything but the proofs
-#   Tools/test.sh --nightly             everything, and the steps that are too slow for every change
+#   Tools/test.sh --nightly             every step, the examples in build folders of their own, and the long form of the
+#                                       proofs: hours
 #   Tools/test.sh --filter SmartStore   the tests whose name matches, and nothing else
 #   Tools/test.sh --sanitize thread     the tests but the proofs under the thread sanitizer, and nothing else
 #
@@ -113,7 +114,7 @@ swift format lint --strict --parallel --recursive \
   Package.swift Modules Plugins Testing Tools Tests Window Docs/Examples Samples
 
 step "samples, tables, links, words and error codes of the pages"
-for check in samples sources conformance links wording troubleshooting site; do
+for check in samples sources conformance links wording troubleshooting site planted-faults; do
   Tools/Scripts/$check.py --check
 done
 
@@ -133,7 +134,11 @@ watched "Tools/test.sh --filter" -- swift test --skip-build --skip '^(File)?Proo
 if [ $proofs = yes ]; then
   step "proofs"
   # One proof alone may take minutes.
-  watched Tools/proofs.sh --quiet 600 -- Tools/proofs.sh
+  if [ $nightly = yes ]; then
+    watched "Tools/proofs.sh --nightly" --quiet 3600 -- Tools/proofs.sh --nightly
+  else
+    watched Tools/proofs.sh --quiet 600 -- Tools/proofs.sh
+  fi
 fi
 
 step "JavaScript, on the bridge of its tests"
@@ -156,8 +161,12 @@ step_if_changed "third-party clients" "$products Tests/Interop Tools/Scripts" To
 step_if_changed "the window for apps written in JavaScript" "$products Window Tools/Scripts" \
   Tools/Scripts/window.sh $([ -n "${CI:-}" ] || echo --if-there)
 
-step_if_changed "packages of their own, as an outsider builds them" "$products Docs/Examples Samples Tools/Scripts" \
-  Tools/Scripts/examples.sh
+step_if_changed "packages of their own" "$products Docs/Examples Samples Tools/Scripts" Tools/Scripts/examples.sh
+
+if [ $nightly = yes ]; then
+  step "packages of their own, as an outsider builds them"
+  Tools/Scripts/examples.sh --apart
+fi
 
 step_if_changed "documentation site" "$products Docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md Tools" \
   Tools/docs.sh --skip-build

@@ -6,6 +6,7 @@ Each clause of a `guard` or `if` in SUBJECTS that binds nothing is one fault: th
 variable sets, and the copy is built once. Then the tests run once for each fault. A run that fails, crashes or does
 not end has noticed the fault.
 
+    Tools/Scripts/planted-faults.py --check                    whether its lists name what is in the code
     Tools/Scripts/planted-faults.py --list                     the faults, one a line
     Tools/Scripts/planted-faults.py --only 'Refresh|Login'     runs those whose line matches
     Tools/Scripts/planted-faults.py --scratch /tmp/faults      keeps the copy, and uses its build folder again
@@ -37,9 +38,12 @@ FILES = r"^(CoreTests|CommonTests)\.[^/]*(Secret|KeyFile|File|Preferences|Folder
 # What is changed, and the tests that run first. A fault that they do not notice gets a second run with TESTS.
 SUBJECTS = {
     "Modules/Core/Accounts": SESSIONS,
+    "Modules/Core/Login": SESSIONS,
     "Modules/Core/LoginHosts": SESSIONS,
     "Modules/Core/OAuth": SESSIONS,
     "Modules/Core/Sessions": SESSIONS,
+    "Modules/Core/Rest/ClientSession.swift": SENDING,
+    "Modules/Core/Rest/Interceptors": SENDING,
     "Modules/Core/Rest/RestClient.swift": SENDING,
     "Modules/Core/Rest/RestClient+Sending.swift": SENDING,
     "Modules/Common/Secrets": FILES,
@@ -202,6 +206,7 @@ def equivalent():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="check the lists and end")
     parser.add_argument("--list", action="store_true", help="print the faults and end")
     parser.add_argument("--only", default="", help="a regular expression; default: all faults")
     parser.add_argument("--scratch", type=pathlib.Path, help="the folder of the copy; default: a temporary one")
@@ -211,11 +216,16 @@ def main():
     parser.add_argument("--limit", type=int, default=600, help="the seconds that one run may take; default: 600")
     options = parser.parse_args()
 
+    missing = [subject for subject in SUBJECTS if not (ROOT / subject).exists()]
+    if missing:
+        sys.exit(f"planted-faults.py names what is not in the code: {', '.join(missing)}")
     faults = all_faults()
     reasons = equivalent()
     stale = reasons.keys() - {fault.key for fault in faults}
     if stale:
         sys.exit("\n".join(["planted-faults.txt names what is not in the code:"] + sorted(stale)))
+    if options.check:
+        return 0
     chosen = [fault for fault in faults if re.search(options.only, str(fault)) and fault.key not in reasons]
     if options.list:
         print(*chosen, sep="\n")

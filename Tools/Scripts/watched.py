@@ -158,11 +158,12 @@ def main():
             report(list(failures(log, options.repeat)) or log[-12:])
         return code if code >= 0 else 128 - code
     finally:
-        # What tests started goes with them, on a break too.
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        # What tests started goes with them, on a break too: the package manager runs them in a group of their own.
+        for pid in descendants(process.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
 
 if __name__ == "__main__":
