@@ -161,12 +161,13 @@ step_if_changed "third-party clients" "$products Tests/Interop Tools/Scripts" To
 step_if_changed "the window for apps written in JavaScript" "$products Window Tools/Scripts" \
   Tools/Scripts/window.sh $([ -n "${CI:-}" ] || echo --if-there)
 
+step_if_changed "documentation site" "$products Docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md Tools" \
+  Tools/docs.sh --skip-build
+
+# The last step: packages of their own leave the build folder as they need it.
 step_if_changed "packages of their own" "$products Docs/Examples Samples Tools/Scripts" Tools/Scripts/examples.sh
 
 if [ $nightly = yes ]; then
   step "packages of their own, as an outsider builds them"
   Tools/Scripts/examples.sh --apart
 fi
-
-step_if_changed "documentation site" "$products Docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md Tools" \
-  Tools/docs.sh --skip-build
