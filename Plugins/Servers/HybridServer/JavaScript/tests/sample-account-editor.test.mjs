@@ -37,7 +37,7 @@ test("accounts are downloaded, edited, created and deleted online", { skip }, as
   assert.equal((await onServer("Delta Pumps")).Phone, "555-7777");
 
   await person.click("button", "New account");
-  assert.equal(await person.focused(), "Name");
+  await person.until("the focus in the name", async () => (await person.focused()) === "Name");
   await person.browser.type("Island Boats");
   await person.type("textbox", "Industry", "Shipping");
   await person.press("Enter");
