@@ -61,7 +61,8 @@ public final class SealedKeyFile: MasterKeyKeeper {
   public func load() throws(SecretStoreError) -> MasterKey? {
     guard let bytes = try content() else { return nil }
     if let held = held.withLock({ $0 }), held.bytes == bytes { return held.key }
-    let key = try Form(bytes, path: url.path).key(passphrase.bytes(isNew: false), path: url.path)
+    let form = try Form(bytes, path: url.path, own: cost)
+    let key = try form.key(passphrase.bytes(isNew: false), path: url.path)
     held.withLock { $0 = (bytes, key) }
     return key
   }
@@ -143,7 +144,8 @@ public final class SealedKeyFile: MasterKeyKeeper {
       sealed = Array(combined)
     }
 
-    init(_ bytes: [UInt8], path: String) throws(SecretStoreError) {
+    /// - Parameter own: The cost with which this process encrypts, accepted whatever it is.
+    init(_ bytes: [UInt8], path: String, own: Cost) throws(SecretStoreError) {
       let damage = SecretStoreError(
         .corrupt, "The key file \(path) is damaged. Restore it from a backup.")
       guard let json = try? JSONSlice(parsing: bytes), let version = json["version"]?.int64 else {
@@ -162,7 +164,9 @@ public final class SealedKeyFile: MasterKeyKeeper {
       cost = Cost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
       self.salt = salt
       self.sealed = sealed
-      guard cost.isAcceptable, check == Self.check(cost, salt, sealed) else { throw damage }
+      guard cost.isAcceptable || cost == own, check == Self.check(cost, salt, sealed) else {
+        throw damage
+      }
     }
 
     func key(_ passphrase: [UInt8], path: String) throws(SecretStoreError) -> MasterKey {

@@ -19,7 +19,7 @@ struct KeptMasterKeyTests {
     case "passphrase":
       SealedKeyFile(
         folder.file("master.sealed"), passphrase: Passphrase { Array("open sesame".utf8) },
-        cost: SealedKeyFile.Cost(rounds: 1 << 14))
+        cost: SealedKeyFile.Cost(rounds: 1 << 4))
     default: StoredMasterKey("keyring", in: keyring, as: SecretName(service: "master-key"))
     }
   }

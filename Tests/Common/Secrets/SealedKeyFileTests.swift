@@ -11,10 +11,12 @@ struct SealedKeyFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func keeper(_ passphrase: String = "open sesame") -> SealedKeyFile {
+  /// A keeper that stretches at less than any accepted cost, because most tests stretch many times.
+  private func keeper(
+    _ passphrase: String = "open sesame", rounds: Int = 1 << 4
+  ) -> SealedKeyFile {
     SealedKeyFile(
-      file, passphrase: Passphrase { Array(passphrase.utf8) },
-      cost: SealedKeyFile.Cost(rounds: 1 << 14))
+      file, passphrase: Passphrase { Array(passphrase.utf8) }, cost: .init(rounds: rounds))
   }
 
   private func code(_ body: () throws -> Void) -> SecretStoreError.Code? {
@@ -87,7 +89,8 @@ struct SealedKeyFileTests {
       #expect(code { _ = try keeper().load() } == .corrupt)
     }
     for change in [
-      ("16384", "2"), ("16384", "1073741824"), ("\"p\":1", "\"p\":1000000"), ("\"r\":8", "\"r\":0"),
+      ("\"n\":16", "\"n\":2"), ("\"n\":16", "\"n\":1073741824"), ("\"p\":1", "\"p\":1000000"),
+      ("\"r\":8", "\"r\":0"),
     ] {
       let text = String(decoding: bytes, as: UTF8.self)
         .replacingOccurrences(of: change.0, with: change.1)
@@ -112,6 +115,10 @@ struct SealedKeyFileTests {
         code { _ = try SealedKeyFile(file, passphrase: .fileDescriptor(number)).load() }
           == .missingPassphrase)
     }
+    // A program that stretches at another cost accepts no file whose cost is too low.
+    try FileManager.default.removeItem(at: file)
+    try keeper("from a file").keep(key)
+    #expect(code { _ = try SealedKeyFile(file, passphrase: passphrase).load() } == .corrupt)
   }
 
   @Test(.covers("HT-78.3")) func `a systemd credential gives the passphrase, if it is safe`() throws
@@ -124,7 +131,7 @@ struct SealedKeyFileTests {
     func load(_ name: String, _ folder: String? = nil) throws -> MasterKey? {
       try SealedKeyFile(file, passphrase: .credential(name, in: folder ?? credentials.path)).load()
     }
-    try keeper("from systemd").keep(.random())
+    try keeper("from systemd", rounds: 1 << 14).keep(.random())
     #expect(try load("keys") != nil)
     for name in ["", ".", "..", "a/b", "../keys", "none", "keys\0"] {
       #expect(code { _ = try load(name) } == .missingPassphrase, "\(name)")
