@@ -30,8 +30,12 @@ struct CommandTable {
 
   /// The whole program.
   static func program() throws -> CommandTable {
-    let dump = try JSONSlice(parsing: Fieldforce._dumpHelp())
-    return CommandTable(dump["command"] ?? dump, parents: [])
+    try CommandTable(Fieldforce.self, parents: [])
+  }
+
+  init(_ type: any ParsableCommand.Type, parents: [String]) throws {
+    let dump = try JSONSlice(parsing: type._dumpHelp())
+    self.init(dump["command"] ?? dump, parents: parents)
   }
 
   private init(_ json: JSONSlice, parents: [String]) {
@@ -51,18 +55,6 @@ struct CommandTable {
 
   /// The words that call the command, from the program's name on.
   var path: [String] { parents + [name] }
-
-  /// The command that `words` name, below this one.
-  ///
-  /// - Returns: The last command that is known, and the words that follow it.
-  func command(
-    _ words: some Collection<String>
-  ) -> (command: CommandTable, rest: [String]) {
-    guard let word = words.first, let next = subcommands.first(where: { $0.name == word }) else {
-      return (self, Array(words))
-    }
-    return next.command(words.dropFirst())
-  }
 }
 
 extension CommandTable.Argument {

@@ -20,12 +20,12 @@ struct ManualCommand: ParsableCommand {
   var output: String?
 
   func validate() throws {
-    let (found, rest) = try CommandTable.program().command(command)
-    if let word = rest.first {
-      let meant = Misspelling.closest(to: word, among: found.subcommands.map(\.name))
+    let called = CalledCommand(command)
+    if let word = called.rest.first {
+      let meant = Misspelling.closest(to: word, among: called.subcommands)
       throw ValidationError(
         "Unknown command '\(command.joined(separator: " "))'. "
-          + (meant.map { "Did you mean '\((found.path + [$0]).joined(separator: " "))'?" }
+          + (meant.map { "Did you mean '\(called.words) \($0)'?" }
             ?? "'fieldforce --help' lists the commands."))
     }
     if output != nil, !command.isEmpty {
@@ -34,9 +34,8 @@ struct ManualCommand: ParsableCommand {
   }
 
   func run() throws {
-    let program = try CommandTable.program()
     guard let output else {
-      print(ManualPage(program.command(command).command).text, terminator: "")
+      print(ManualPage(try CalledCommand(command).described()).text, terminator: "")
       return
     }
     let folder = URL(filePath: output, directoryHint: .isDirectory)
@@ -45,7 +44,7 @@ struct ManualCommand: ParsableCommand {
       pages.append((command.path.joined(separator: "-") + ".1", ManualPage(command).text))
       command.subcommands.forEach(collect)
     }
-    collect(program)
+    collect(try CommandTable.program())
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       for (name, text) in pages {

@@ -1,34 +1,29 @@
 /// A word of the command line that names no command or option, with the most similar name.
 struct Misspelling {
-  /// The command in which the word stands.
-  let command: CommandTable
   /// The error and its remedy.
   let message: String
 
   /// Finds the first unknown command or option; `nil` if the error is another one.
-  init?(in arguments: [String], of program: CommandTable) {
-    let (command, rest) = program.command(arguments)
-    self.command = command
-    if !command.subcommands.isEmpty, let word = rest.first, !word.hasPrefix("-") {
-      let names = command.subcommands.map(\.name)
+  init?(in command: CalledCommand) {
+    let names = command.subcommands
+    if !names.isEmpty, let word = command.rest.first, !word.hasPrefix("-") {
       let called = (command.path.dropFirst() + [word]).joined(separator: " ")
       let meant = Self.closest(to: word, among: names).map {
-        "Did you mean '\((command.path + [$0]).joined(separator: " "))'?"
+        "Did you mean '\(command.words) \($0)'?"
       }
       message =
-        "Unknown command '\(called)'. "
-        + (meant ?? "'\(command.path.joined(separator: " ")) --help' lists the commands.")
+        "Unknown command '\(called)'. " + (meant ?? "'\(command.words) --help' lists the commands.")
       return
     }
-    let known = command.arguments.flatMap(\.names) + ["--help"]
-    let options = rest.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
+    let options = command.rest.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
       .map { String($0.prefix { $0 != "=" }) }
+    guard !options.isEmpty, let described = try? command.described() else { return nil }
+    let known = described.arguments.flatMap(\.names) + ["--help"]
     guard let unknown = options.first(where: { !known.contains($0) }) else { return nil }
     let meant = Self.closest(to: unknown, among: known.filter { $0.hasPrefix("--") })
     message =
       "Unknown option '\(unknown)'. "
-      + (meant.map { "Did you mean '\($0)'?" }
-        ?? "'\(command.path.joined(separator: " ")) --help' lists the options.")
+      + (meant.map { "Did you mean '\($0)'?" } ?? "'\(command.words) --help' lists the options.")
   }
 
   /// The first of the names that are most similar to `word`; nil if none is similar enough.

@@ -9,17 +9,14 @@ struct UsageFailure {
 
   /// - Parameter error: The error of the parser.
   init(_ error: any Error, _ arguments: [String]) {
-    let full = Fieldforce.fullMessage(for: error)
+    let called = CalledCommand(arguments)
     // Unknown words first, because they often cause the parser's other errors.
-    if let program = try? CommandTable.program(),
-      let misspelling = Misspelling(in: arguments, of: program)
-    {
+    if let misspelling = Misspelling(in: called) {
       message = misspelling.message
-      let called = misspelling.command.path.joined(separator: " ")
       usage =
-        misspelling.command.subcommands.isEmpty
-        ? "See '\(called) --help'."
-        : "Usage: \(called) <subcommand>\n  See '\(called) --help' for more information."
+        called.subcommands.isEmpty
+        ? "See '\(called.words) --help'."
+        : "Usage: \(called.words) <subcommand>\n  See '\(called.words) --help' for more information."
       return
     }
     let parsed = Fieldforce.message(for: error)
@@ -27,13 +24,14 @@ struct UsageFailure {
     message =
       OptionText.callsGenerator(arguments) && parsed.hasPrefix("Unexpected argument '")
       ? "Illegal argument: " + parsed.dropFirst("Unexpected argument '".count).dropLast() : parsed
-    let lines = full.split(separator: "\n", omittingEmptySubsequences: false)
-      .drop { !$0.hasPrefix("Usage:") }.joined(separator: "\n")
+    let lines = Fieldforce.fullMessage(for: error).split(
+      separator: "\n", omittingEmptySubsequences: false
+    )
+    .drop { !$0.hasPrefix("Usage:") }.joined(separator: "\n")
     // An error that a command throws while it runs comes with the usage of the whole program.
-    let called = (try? CommandTable.program())?.command(arguments).command.path ?? []
     usage =
-      called.count > 1 && lines.contains("See 'fieldforce --help'")
-      ? "See '\(called.joined(separator: " ")) --help' for more information." : lines
+      called.path.count > 1 && lines.contains("See 'fieldforce --help'")
+      ? "See '\(called.words) --help' for more information." : lines
   }
 
   func say() {
