@@ -144,18 +144,18 @@ import Testing
     for _ in 0..<3 {
       let record = tool.state.appending(path: "keys.json")
       try await tool.kill(["keys", "move", "credential:fieldforce"], environment: environment) {
+        // The command may have ended before a moment is seen.
         let start = ContinuousClock.now
-        while start.duration(to: .now) < .seconds(5) {
+        try await poll {
+          if start.duration(to: .now) > .seconds(5) { return true }
           switch moment {
-          case "gone": if !exists(tool, "master.key") { return }
+          case "gone": return !exists(tool, "master.key")
           case "leaving", "end":
             let text = (try? String(contentsOf: record, encoding: .utf8)) ?? ""
-            if text.contains("passphrase"), text.contains("leaving") == (moment == "leaving") {
-              return
-            }
-          default: if exists(tool, moment) { return }
+            return text.contains("passphrase")
+              && text.contains("leaving") == (moment == "leaving")
+          default: return exists(tool, moment)
           }
-          await Task.yield()
         }
       }
       // Whatever was reached: it opens with what is recorded, and the same command completes it.

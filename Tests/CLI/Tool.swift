@@ -193,12 +193,13 @@ struct Tool {
     ) { execution in
       _ = try await execution.standardInputWriter.write(text)
       let process = "/proc/\(execution.processIdentifier.value)"
-      while !Self.readsFromPipe(process) { await Task.yield() }
+      try await poll { Self.readsFromPipe(process) }
       try execution.send(signal: .interrupt)
       // The input stays open until the process has ended.
-      while let state = try? String(contentsOfFile: process + "/stat", encoding: .utf8),
-        !state.contains(") Z")
-      { await Task.yield() }
+      try await poll {
+        let state = try? String(contentsOfFile: process + "/stat", encoding: .utf8)
+        return state?.contains(") Z") ?? true
+      }
     }
     return ended.terminationStatus.shellCode
   }

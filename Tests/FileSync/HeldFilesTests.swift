@@ -283,7 +283,7 @@ import Testing
         try await files.addFile(pieces, NewFile(name: "a.txt", record: device.record))
       }
       source.yield(FileDevice.bytes(100_000))
-      while try device.stored.isEmpty { await Task.yield() }
+      try await poll { try !device.stored.isEmpty }
       let closing = Task { await files.close() }
       while (try? await files.files()) != nil { await Task.yield() }
       let second = await #expect(throws: FileSyncError.self) { _ = try await device.open() }

@@ -53,10 +53,7 @@ struct GoneClientTests {
       }
       #expect(try await app.get("index.html").status == 200)
       // The listener alone stays.
-      while Self.openSockets(app.server.port) > 1 {
-        try Task.checkCancellation()
-        await Task.yield()
-      }
+      try await poll { Self.openSockets(app.server.port) <= 1 }
       #expect(app.bridge.sessionCount == 0)
     }
   }

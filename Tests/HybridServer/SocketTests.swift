@@ -140,7 +140,7 @@ struct SocketTests {
           try await socket.send(bytes: [0x81, 0xfe, 0x10])
         }
       }
-      while app.bridge.sessionCount > 0 { await Task.yield() }
+      try await poll { app.bridge.sessionCount == 0 }
     }
   }
 

@@ -104,10 +104,7 @@ struct WindowTests {
           socket, "/_bridge", headers: RawConnection.upgrade + headers)
         #expect(answer.status == 403, "\(headers)")
       }
-      while bridge.sessionCount > 0 {
-        try Task.checkCancellation()
-        await Task.yield()
-      }
+      try await poll { bridge.sessionCount == 0 }
     }
   }
 

@@ -134,9 +134,7 @@ import Testing
     waiting.cancel()
     _ = await waiting.result
     // The listener notices the cancelled exchange and cancels its response.
-    while await failure({ _ = try await PeerSocket.exchange([2], at: path) }) != nil {
-      await Task.yield()
-    }
+    try await poll { await failure { _ = try await PeerSocket.exchange([2], at: path) } == nil }
     await listener.stop()
   }
 

@@ -127,7 +127,7 @@ struct DurableFileTests {
         guard let lock = try FileLock.take(path, patience: .seconds(60)) else { return false }
         return try lock.whileHeld { () throws in try FileLock.take(path) == nil }
       }
-      while openFiles(at: path) == before { await Task.yield() }
+      try await poll { openFiles(at: path) != before }
       lock.whileHeld { _ = unlink(path) }
     }
     #expect(try await waiter.value, "two held the lock at once")

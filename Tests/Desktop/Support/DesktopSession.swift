@@ -87,7 +87,7 @@ struct DesktopSession: Sendable {
         _ = try store().list()
         return
       } catch {
-        await Task.yield()
+        try await Task.sleep(for: .milliseconds(1))
       }
     }
     Issue.record("gnome-keyring-daemon did not start")

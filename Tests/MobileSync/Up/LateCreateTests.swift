@@ -62,7 +62,7 @@ import TestSupport
         guard request.line.hasPrefix("POST") else { return .none }
         underWay.append(Self.copy(of: request))
         sent.open()
-        while !Task.isCancelled { await Task.yield() }
+        await awaitCancellation()
         return .unreachable
       }
       let run = try await device.manager.reSync(named: "up")

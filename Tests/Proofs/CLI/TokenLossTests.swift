@@ -138,7 +138,7 @@ import Testing
           let before = try Data(contentsOf: store)
           held.release()
           // The first change of the file keeps the refresh token.
-          while try Data(contentsOf: store) == before { await Task.yield() }
+          try await poll { try Data(contentsOf: store) != before }
         }
         limits?.release()
         #expect(isKilled, "round \(round)")

@@ -3,6 +3,7 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Synchronization
+import TestSupport
 @testable import MobileSyncTests
 
 /// Devices and an org that live through a story, with a ledger of every value that is written.
@@ -144,7 +145,7 @@ final class ConvergenceHistory: Sendable {
           guard self.delay(request, by: 30_000) else { return .none }
           isDead.withLock { $0 = true }
           try? await device.kill()
-          while !Task.isCancelled { await Task.yield() }
+          await awaitCancellation()
           return .unreachable
         case .edit: try? await self.edit(device, number, number % 3)
         case .create: try? await self.create(device, number)
@@ -156,7 +157,7 @@ final class ConvergenceHistory: Sendable {
         case .killBefore, .killAfter:
           isDead.withLock { $0 = true }
           try? await device.kill()
-          while !Task.isCancelled { await Task.yield() }
+          await awaitCancellation()
           return fault.kind == .killAfter ? .dropResponse : .unreachable
         }
         try? await self.allowReplacement(device, sync)

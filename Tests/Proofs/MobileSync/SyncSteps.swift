@@ -3,6 +3,7 @@ import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SoqlSyncDown
+import TestSupport
 @testable import MobileSyncTests
 
 /// A device with a sync down and a sync up of nine records, which come in three pages and are uploaded in
@@ -70,7 +71,7 @@ struct SyncSteps {
     org.intervene { seen, _ in
       guard seen == number else { return .none }
       let killing = Task { await manager.close() }
-      while !Task.isCancelled { await Task.yield() }
+      await awaitCancellation()
       _ = killing
       return isDone ? .dropResponse : .unreachable
     }

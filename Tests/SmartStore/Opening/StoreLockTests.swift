@@ -57,7 +57,7 @@ struct StoreLockTests {
         }
       }
     }
-    while openFiles(at: lock) == before { await Task.yield() }
+    try await poll { openFiles(at: lock) != before }
     mayEnd.open()
     let outcome = await first.value
     #expect(throws: SmartStoreError.self) { _ = try outcome.get() }

@@ -94,7 +94,7 @@ import Testing
     let write = Task { try await SharedWriter(name: "parent", seed: 1).run(0, in: store) }
     // It waits when it is the next in the queue.
     let queue = place.appending(path: "store.queue").path
-    while try FileLock.take(queue) != nil { await Task.yield() }
+    try await poll { try FileLock.take(queue) == nil }
     write.cancel()
     await #expect(throws: CancellationError.self) { try await write.value }
     #expect(child.kill())
