@@ -62,14 +62,20 @@ import Testing
       try await tool.logIn(to: server)
       _ = try await tool.json("unlock", "--passcode", "-", input: "123456\n")
       _ = try await tool.json("lock")
+      let start = ContinuousClock.now
       for _ in 0..<2 {
         let wrong = try await tool.failure("unlock", "--passcode", "-", input: "000000\n")
         #expect(wrong["code"]?.string == "cancelled")
       }
-      let third = try await tool.failure("unlock", "--passcode", "-", input: "000000\n")
-      #expect(third["code"]?.string == "tooEarly")
-      let right = try await tool.failure("unlock", "--passcode", "-", input: "123456\n")
-      #expect(right["code"]?.string == "tooEarly")
+      for passcode in ["000000", "123456"] {
+        let early = try await tool("unlock", "--passcode", "-", input: "\(passcode)\n")
+        // The wait is five seconds, which a busy machine may need for the commands.
+        if ContinuousClock.now - start < .seconds(5) {
+          #expect(try early.failure()["code"]?.string == "tooEarly")
+        } else if early.status == 0 {
+          _ = try await tool.json("lock")
+        }
+      }
       // A timer's job has nothing to do, and a logout works.
       #expect(
         try await tool.json("run", "sync", "accounts")["skipped"]?.string == "the stores are locked"
