@@ -21,7 +21,8 @@ package protocol AccountDataKeeper: Sendable {
   /// ``release(_:)``, and counts the unsynced entries again, because no entry can be added after
   /// that.
   ///
-  /// - Throws: If some data cannot be closed or counted, after the rest was.
+  /// - Throws: If some data cannot be closed or counted, after the rest was; ``AccountError`` `busy` if another process
+  ///   has it open: a logout would leave it there without its key.
   func hold(_ account: UserAccount) async throws -> Int
 
   /// Makes data that was closed by ``hold(_:)`` available again, if it still exists.

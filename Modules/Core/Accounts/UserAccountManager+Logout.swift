@@ -47,7 +47,8 @@ extension UserAccountManager {
   ///   Default: false.
   /// - Throws: ``AccountError`` `unsyncedRecords`, `unknownAccount`, `illegalState` while another
   ///   logout of it is in progress; `writeFailed` if the account's file could not be changed or
-  ///   removed, `busy` if another process uses the account for long. If the data is already erased
+  ///   removed, `busy` if another process uses the account for long or, even if `force` is true, has a store of it
+  ///   open; the message names the process where the system says it. If the data is already erased
   ///   then, the account still exists without a session, and can be logged out again.
   @discardableResult
   public func logOut(
@@ -128,6 +129,9 @@ extension UserAccountManager {
         total += try await limited(to: options.observerTimeLimit, "closing an account's data") {
           try await keeper.hold(account)
         }
+      } catch let error as AccountError where error.code == .busy {
+        // Erasing the key would leave a store that nothing opens and no message explains.
+        throw error
       } catch {
         guard force else { throw uncountable(account.identity, error) }
         isCounted = false

@@ -512,10 +512,11 @@ struct StoreOpening {
 
   /// The error of who cannot write now.
   func openElsewhere() -> SmartStoreError {
-    SmartStoreError(
+    let holder = FileLockHolder.process(of: paths.lock).map { "in process \($0)" } ?? "elsewhere"
+    return SmartStoreError(
       .busyOtherProcess,
-      "The store at \(paths.directory) is open for writing elsewhere. Close it there, or open it "
-        + "read-only")
+      "The store at \(paths.directory) is open for writing \(holder). Close it there, or open it "
+        + "read-only.")
   }
 
   /// The promise that no process exchanges the files, for a reader, or that no process reads them, for the one that

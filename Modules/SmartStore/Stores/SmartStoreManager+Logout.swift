@@ -49,10 +49,16 @@ extension SmartStoreManager: AccountDataKeeper {
       guard !isReadOnly, isStore, heldStores[key] == nil else { return }
       var options = options
       options.keepsOthersOut = true
-      let store = try await SmartStore.open(
-        name: key.name, owner: key.owner,
-        at: URL(filePath: paths.directory, directoryHint: .isDirectory),
-        encryption: encryption, options: options)
+      let store: SmartStore
+      do {
+        store = try await SmartStore.open(
+          name: key.name, owner: key.owner,
+          at: URL(filePath: paths.directory, directoryHint: .isDirectory),
+          encryption: encryption, options: options)
+      } catch let error as SmartStoreError where error.code == .busyOtherProcess {
+        throw AccountError(
+          .busy, "Cannot log out \(account): \(error.message) Then log out again.", cause: error)
+      }
       guard heldAccounts[account.identity] == hold else {
         // The logout no longer waited.
         return try await store.close()

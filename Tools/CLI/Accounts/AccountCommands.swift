@@ -54,7 +54,8 @@ struct LogoutCommand: AsyncParsableCommand {
     abstract: "Log out: tokens, stores and all data of the account are removed.",
     discussion: """
       Refused while records of the account are not yet synced up, unless --force is
-      given.
+      given, and while another process has a store of the account open. Save the
+      records before with 'fieldforce rescue export'.
       Examples:
         fieldforce logout --force
         fieldforce logout --all

@@ -69,7 +69,8 @@ struct CommandFailure: Error {
         ?? "records that cannot be counted and may be unsynced"
       self.init(
         "\(error.code)",
-        "Cannot log out: the account has \(lost). Sync them up, or log out with --force and lose them."
+        "Cannot log out: the account has \(lost). Sync them up, save them with 'fieldforce rescue export', or "
+          + "log out with --force and lose them."
       )
     case let error as AccountError:
       self.init(number: error.number, name: "\(error.code)", message: error.message)
