@@ -90,6 +90,13 @@ final class JSONDocument: @unchecked Sendable {
 
   /// The last member of the object at `index` whose key has these bytes: the word of its value.
   func member(_ key: UnsafeBufferPointer<UInt8>, of index: Int) -> Int? {
+    var count = 0
+    return member(key, of: index, count: &count)
+  }
+
+  /// As ``member(_:of:)``, with the number of members that have the key.
+  @inline(__always)
+  func member(_ key: UnsafeBufferPointer<UInt8>, of index: Int, count: inout Int) -> Int? {
     let object = self[index]
     guard object.rawTag == JSONWord.Tag.object.rawValue else { return nil }
     let end = index &+ object.length
@@ -105,9 +112,11 @@ final class JSONDocument: @unchecked Sendable {
         if word.isEscaped {
           if JSONText.unescaped(base + word.start, word.length).elementsEqual(key) {
             found = at &+ 1
+            count &+= 1
           }
         } else if word.length == quoted, JSONScan.equal(base + word.start + 1, wanted, key.count) {
           found = at &+ 1
+          count &+= 1
         }
         at &+= 1 &+ self[at &+ 1].span
       }

@@ -26,9 +26,14 @@ extension JSONSlice {
   /// changes nothing, which takes no time for a text without a backslash in a name.
   ///
   /// SQLite compares names as they are written (up to version 3.44) and takes the first of two.
-  package func normalizingNames() -> JSONSlice? {
+  ///
+  /// - Parameter paths: Where to look for a name that occurs again; elsewhere such names stay if no name has a backslash.
+  package func normalizingNames(along paths: [JSONPath] = []) -> JSONSlice? {
     let index = index
-    guard document.hasEscapedNames else { return nil }
+    guard
+      document.hasEscapedNames
+        || paths.contains(where: { document.hasDoubledName(along: $0.keyBytes, from: index) })
+    else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
     document.appendNormalizingNames(index, to: &bytes)
@@ -176,6 +181,19 @@ extension JSONDocument {
       guard let quote = text.baseAddress, !JSONText.holdsHalfPair(text) else { return nil }
       return JSONText.unescaped(quote, text.count)
     }
+  }
+
+  /// Whether an object on the way of a path has the path's next name more than once.
+  fileprivate func hasDoubledName(along keys: [[UInt8]], from index: Int) -> Bool {
+    var object = index
+    for key in keys {
+      var count = 0
+      guard let value = key.withUnsafeBufferPointer({ member($0, of: object, count: &count) })
+      else { return false }
+      if count > 1 { return true }
+      object = value
+    }
+    return false
   }
 
   /// The words of the names in an object, in order, without those that occur again after them.

@@ -45,7 +45,9 @@ extension StoreAccess {
           JSONFailure(kind: .parse, errorMessage: "\(error)", method: method, text: text))
         continue
       }
-      if normalizesNames, !soup.isExternal, let normalized = element.normalizingNames() {
+      if normalizesNames, !soup.isExternal,
+        let normalized = element.normalizingNames(along: soup.pathsInText)
+      {
         let rewrite = try StoreStatement(
           database, "UPDATE \(soup.table) SET soup = ?2 WHERE id = ?1")
         rewrite.bind(entryId, at: 1)

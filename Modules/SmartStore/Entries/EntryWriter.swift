@@ -198,8 +198,8 @@ struct EntryWriter: ~Copyable {
   /// Stages an entry after those that are staged already.
   private mutating func stage(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) {
     try checkObject(element)
-    // SQLite finds a member by the bytes of its name.
-    var element = element.normalizingNames() ?? element
+    // SQLite finds a member by the bytes of its name, the first one of two.
+    var element = element.normalizingNames(along: soup.pathsInText) ?? element
     let now = access.now()
     let start = buffer.count
     let mayHoldUnderscoreKey = EntrySplicer.mayHoldUnderscoreKey(element)

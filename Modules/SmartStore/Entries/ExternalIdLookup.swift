@@ -7,7 +7,14 @@ final class ExternalIdLookup {
   private let path: JSONPath
   private let type: SoupIndexType
   private let source: PathSource
-  private let statement: StoreStatement
+  /// The statements that were needed so far.
+  private var statements: [KeyKind: Prepared] = [:]
+
+  private final class Prepared {
+    let statement: StoreStatement
+
+    init(_ statement: consuming StoreStatement) { self.statement = statement }
+  }
 
   /// - Throws: ``SmartStoreError`` `notIndexed` if the soup has no index on `path`.
   init(
@@ -19,14 +26,6 @@ final class ExternalIdLookup {
     self.path = JSONPath(path)
     type = index.type
     source = try PathSource(self.path, setting: setting, removing: removing)
-    // A json1 path has no stored value: SQLite reads the new value in the same way as a stored one,
-    // so that both are compared in the same form.
-    let condition =
-      type == .json1
-      ? "json_extract(?1, '$[0]') AND (?2 IS NULL OR 1\(soup.exactText("?2", at: path)))" : "?1"
-    let sql =
-      "SELECT id FROM \(soup.table) WHERE \(soup.expression(forPath: path)) = \(condition) LIMIT 2"
-    statement = try StoreStatement(access.database, sql, cached: sql.isCacheableStatement)
   }
 
   /// Returns the id of the only entry with the external id of `element`; nil if there is no such
@@ -44,23 +43,28 @@ final class ExternalIdLookup {
         "For upsert with external ID path '\(path)', value cannot be empty for any entries. "
           + "Give every entry a value there.")
     }
-    guard type == .json1 else {
-      statement.bind(value, as: type, at: 1)
-      return try onlyMatch(of: statement, value)
+    let isText = type == .string || type == .fullText
+    let key = isText ? JSONValue.null : value.value ?? .null
+    let prepared = try statement(for: key.keyKind, on: access)
+    if isText {
+      prepared.statement.bind(value, as: type, at: 1)
+    } else {
+      prepared.statement.bind(
+        soup.comparisonBindings(of: path.text, .equal, key, isVerified: true))
     }
-    if let text = readableText(of: value) {
-      statement.bind("[\(text)]", at: 1)
-      if case .value(let slice) = value, let string = slice.string {
-        statement.bind(string, at: 2)
-      } else {
-        statement.bindNull(at: 2)
-      }
-      return try onlyMatch(of: statement, value)
-    }
-    let sql = "SELECT id FROM \(soup.table) WHERE \(Soup.ownExtraction(of: path.text)) = ? LIMIT 2"
-    let exact = try StoreStatement(access.database, sql, cached: sql.isCacheableStatement)
-    exact.bind(BoundValue(key: value.value ?? .null, type: .json1), at: 1)
-    return try onlyMatch(of: exact, value)
+    return try onlyMatch(of: prepared.statement, value)
+  }
+
+  private func statement(
+    for kind: KeyKind, on access: StoreAccess
+  ) throws(SmartStoreError) -> Prepared {
+    if let known = statements[kind] { return known }
+    let condition = soup.comparisonSQL(of: path.text, .equal, kind, isVerified: true)
+    let sql = "SELECT id FROM \(soup.table) WHERE \(condition) LIMIT 2"
+    let made = Prepared(
+      try StoreStatement(access.database, sql, cached: sql.isCacheableStatement))
+    statements[kind] = made
+    return made
   }
 
   private func onlyMatch(
@@ -73,16 +77,6 @@ final class ExternalIdLookup {
       throw .ambiguousMatch(value.shown, path: path.description)
     }
     return id
-  }
-
-  /// Returns the JSON text of a value that SQLite reads unchanged, on a path that it follows.
-  private func readableText(of value: JSONProjection) -> String? {
-    guard case .value(let slice) = value, SQLitePath(path.text) == .names else { return nil }
-    switch slice.kind {
-    case .array, .object: return nil
-    case .string where JSONValue.string(slice.string ?? "").isUnreadableForSQLite: return nil
-    default: return slice.description
-    }
   }
 }
 

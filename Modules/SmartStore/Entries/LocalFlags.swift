@@ -15,6 +15,9 @@ package enum LocalFlags {
   /// True for a record that is to be deleted on the server.
   package static let deleted = "__locally_deleted__"
 
+  /// All of them.
+  static let all = [local, created, updated, deleted]
+
   /// Whether a flag is set: true, 1, "1" and "true" are true, everything else is false.
   package static func isTrue(_ value: JSONSlice?) -> Bool {
     guard let value else { return false }

@@ -31,20 +31,17 @@ extension StoreReading where Self: ~Copyable {
     try access.checkUsable()
     let soup = try access.soup(named: soupName)
     let isReserved = Soup.reservedColumn(fieldPath) != nil
-    guard let type = soup.keyType(forPath: fieldPath),
-      isReserved || soup.index(forPath: fieldPath) != nil
-    else {
+    guard isReserved || soup.index(forPath: fieldPath) != nil else {
       throw .notIndexed(fieldPath, soup)
     }
     try soup.checkReadable(fieldPath)
-    let column = soup.expression(forPath: fieldPath, comparedWith: fieldValue)
-    let key = BoundValue(indexed: fieldValue ?? .null, type: type)
-    let isNull = key == .null
+    let comparison = soup.comparison(of: fieldPath, .equal, fieldValue ?? .null)
+    let isNull = comparison.bindings == [.null]
     let condition =
-      isNull ? "IS NULL" : type == .json1 ? "= ?1\(soup.exactText("?1", at: fieldPath))" : "= ?1"
-    let sql = "SELECT id FROM \(soup.table) WHERE \(column) \(condition) LIMIT 2"
+      isNull ? "\(soup.expression(forPath: fieldPath)) IS NULL" : comparison.sql
+    let sql = "SELECT id FROM \(soup.table) WHERE \(condition) LIMIT 2"
     let statement = try access.reading(sql, cached: sql.isCacheableStatement)
-    if !isNull { statement.bind(key, at: 1) }
+    if !isNull { statement.bind(comparison.bindings) }
     guard try statement.step() else { return nil }
     let id = statement.int64(0)
     if try statement.step() {

@@ -119,7 +119,9 @@ struct SoupVerifier {
         report.add(.init(kind: place, soup: soup.name, entryId: id, detail: "it is no JSON object"))
         continue
       }
-      if !soup.isExternal, element.normalizingNames() != nil { withEscapedNames += 1 }
+      if !soup.isExternal, element.normalizingNames(along: soup.pathsInText) != nil {
+        withEscapedNames += 1
+      }
       let modified = rows.int64(1)
       if element[SmartStore.soupEntryId]?.int64 != id {
         report.add(

@@ -48,6 +48,20 @@ struct QueryPlan {
     columnNames = spec.selectPaths ?? []
   }
 
+  /// Runs a step of the query. The error for a search text that the engine cannot read says how to write it.
+  func explaining<R>(_ step: () throws(SmartStoreError) -> R) throws(SmartStoreError) -> R {
+    do throws(SmartStoreError) {
+      return try step()
+    } catch {
+      guard statements.fullTextVersion != nil, error.code == .sql else { throw error }
+      let remedy =
+        "Put words with other characters than letters and digits in double quotes: \"O'Brien\"."
+      throw SmartStoreError(
+        .sql, "The search text is not in the language of match queries. \(remedy)",
+        detail: error.detail.map { "\($0). \(remedy)" }, cause: error)
+    }
+  }
+
   /// Returns the statements of a query on one soup, from the snapshot's cache if they were prepared
   /// before.
   private static func statements(
@@ -89,13 +103,14 @@ struct QueryPlan {
         spec.matchKey?.string ?? "", field: version == .fts4 ? nil : field)
       return [.text(try MatchKey.resolved(key, soups: access.catalog.soups, version: version))]
     }
-    let type = statements.keyType
     var bindings: [BoundValue] = []
-    if spec.queryType == .exact, let key = spec.matchKey {
-      bindings.append(BoundValue(key: key, type: type))
+    func append(_ comparison: KeyComparison.Operator, _ key: JSONValue?) {
+      guard let key, let path = spec.indexPath, let soup = statements.soup else { return }
+      bindings += soup.comparisonBindings(of: path, comparison, key)
     }
-    if let key = spec.beginKey { bindings.append(BoundValue(key: key, type: type)) }
-    if let key = spec.endKey { bindings.append(BoundValue(key: key, type: type)) }
+    if spec.queryType == .exact { append(.equal, spec.matchKey) }
+    append(.atLeast, spec.beginKey)
+    append(.atMost, spec.endKey)
     if let key = spec.likeKey { bindings.append(.text(key)) }
     return bindings
   }
@@ -121,27 +136,8 @@ struct QueryPlan {
       throw error
     }
     try converted.checkAllowed()
-    let prepared = try prepare(converted, smartSQL, on: access)
-    catalog.conversions.withLock { $0.put(prepared, for: smartSQL) }
-    return prepared
-  }
-
-  /// Prepares a converted statement, so that SQLite checks it.
-  ///
-  /// In a statement over several soups, a path that SQLite reads from the entry must be qualified,
-  /// because the column has the same name in all soups. A soup with an alias can be qualified only
-  /// with the alias.
-  private static func prepare(
-    _ converted: ConvertedStatement, _ smartSQL: String, on access: StoreAccess
-  ) throws(SmartStoreError) -> ConvertedStatement {
-    if converted.soups.count > 1 {
-      let qualified = try SmartSQLConverter.convert(
-        smartSQL, soups: access.catalog.soups, qualifiesElements: true)
-      if qualified.sql != converted.sql, (try? check(qualified, on: access)) != nil {
-        return qualified
-      }
-    }
     try check(converted, on: access)
+    catalog.conversions.withLock { $0.put(converted, for: smartSQL) }
     return converted
   }
 
@@ -211,10 +207,18 @@ extension BoundValue {
     case (.floating, .number(let number)): self = .double(BoundValue.double(number))
     case (_, .integer(let integer)): self = .integer(integer)
     case (_, .double(let double)): self = .double(double)
-    // SQLite reads a number in an entry as a double unless it is written as an integer.
-    case (.json1, .number(let number)): self = .double(BoundValue.double(number))
     case (_, .number(let number)):
       self = number.int64.map { .integer($0) } ?? .double(BoundValue.double(number))
+    }
+  }
+
+  /// Returns the double nearest to a number.
+  static func nearestDouble(to key: JSONValue) -> Double {
+    switch key {
+    case .integer(let integer): Double(integer)
+    case .double(let double): double
+    case .number(let number): double(number)
+    default: .nan
     }
   }
 

@@ -10,14 +10,16 @@ struct QueryNames {
   let matched: String
   /// Returns the name of a path of the soup.
   let path: (String) -> String
-  /// Returns the name of a path whose values are compared with the keys.
-  let comparedPath: (String) -> String
+  /// Returns the name of a path among the results.
+  let selected: (String) -> String
+  /// Returns the comparison of a path's values with a key, which is bound.
+  let comparison: (String, KeyComparison.Operator) -> String
   /// The name of the whole entry.
   let element: String
 
   /// Returns the name of a path among the results.
   func selection(_ path: String) -> String {
-    path == SmartStore.soupPath ? element : self.path(path)
+    path == SmartStore.soupPath ? element : selected(path)
   }
 }
 
@@ -49,7 +51,8 @@ extension QuerySpec {
     soupName.map { soup in
       QueryNames(
         table: "{\(soup)}", fullTextTable: "{\(soup)}_fts", matched: "{\(soup)}_fts",
-        path: { "{\(soup):\($0)}" }, comparedPath: { "{\(soup):\($0)}" },
+        path: { "{\(soup):\($0)}" }, selected: { "{\(soup):\($0)}" },
+        comparison: { "{\(soup):\($0)} \($1.rawValue) ?" },
         element: "{\(soup):\(SmartStore.soupPath)}")
     }
   }
@@ -69,16 +72,18 @@ extension QuerySpec {
   }
 
   func predicate(_ names: QueryNames, _ matchKey: String) -> String {
-    let value = indexPath.map(names.comparedPath) ?? ""
+    func compared(_ comparison: KeyComparison.Operator) -> String {
+      indexPath.map { names.comparison($0, comparison) } ?? ""
+    }
     switch queryType {
-    case .exact: return "WHERE \(value) = ? "
-    case .like: return "WHERE \(value) LIKE ? "
+    case .exact: return "WHERE \(compared(.equal)) "
+    case .like: return "WHERE \(indexPath.map(names.path) ?? "") LIKE ? "
     case .range:
       return switch (beginKey, endKey) {
       case (nil, nil): ""
-      case (_, nil): "WHERE \(value) >= ? "
-      case (nil, _): "WHERE \(value) <= ? "
-      default: "WHERE \(value) >= ? AND \(value) <= ? "
+      case (_, nil): "WHERE \(compared(.atLeast)) "
+      case (nil, _): "WHERE \(compared(.atMost)) "
+      default: "WHERE \(compared(.atLeast)) AND \(compared(.atMost)) "
       }
     case .match:
       return "WHERE \(names.path(SmartStore.soupEntryId)) IN "

@@ -78,8 +78,9 @@ public struct QuerySpec: Sendable, Hashable {
   /// Creates a query for the entries whose value at `path` equals `matchKey`.
   ///
   /// A Boolean or number finds the entries with the equal JSON value, for every index type. An
-  /// integer index stores numbers without their fraction and within 64 bits: a key outside that
-  /// range finds nothing there, rather than all entries that are stored as the same integer.
+  /// integer index stores numbers without their fraction and within 64 bits: 1 finds 1.5 there, too, and 1.5 only 1.5.
+  /// In a soup with entries in files, a key that such an index cannot hold finds nothing. The texts `true` and `false`
+  /// find a flag of local changes, such as `__local__`, as the Booleans do.
   public static func buildExactQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, matchKey: JSONValue?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int

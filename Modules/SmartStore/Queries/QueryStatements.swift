@@ -16,8 +16,6 @@ final class QueryStatements: Sendable {
   let pageSQL: String
   /// The queried soup; nil for a smart query.
   let soup: Soup?
-  /// The type by which its keys are compared.
-  let keyType: SoupIndexType
   /// The full-text engine of a match; nil for other queries.
   let fullTextVersion: SmartStoreOptions.FullTextVersion?
   /// Whether the statements come from a bounded set whose members GRDB's cache can distinguish, so
@@ -28,10 +26,9 @@ final class QueryStatements: Sendable {
 
   private init(
     sql: String, countSQL: String, idsSQL: String, soup: Soup? = nil,
-    keyType: SoupIndexType = .json1, fullTextVersion: SmartStoreOptions.FullTextVersion? = nil
+    fullTextVersion: SmartStoreOptions.FullTextVersion? = nil
   ) {
     self.soup = soup
-    self.keyType = keyType
     self.fullTextVersion = fullTextVersion
     isCacheable = soup != nil && sql.isCacheableStatement
     self.sql = sql
@@ -67,10 +64,15 @@ final class QueryStatements: Sendable {
     let names = QueryNames(
       table: soup.table, fullTextTable: soup.fullTextTable,
       matched: column.map { "\(soup.fullTextTable).\($0)" } ?? soup.fullTextTable,
-      path: soup.expression(forPath:),
-      comparedPath: {
-        soup.expression(
-          forPath: $0, comparedWith: spec.matchKey, spec.beginKey, spec.endKey)
+      path: soup.expression(forPath:), selected: soup.selection(ofPath:),
+      comparison: { path, comparison in
+        let key =
+          switch comparison {
+          case .equal: spec.matchKey
+          case .atLeast: spec.beginKey
+          case .atMost: spec.endKey
+          }
+        return soup.comparisonSQL(of: path, comparison, key?.keyKind ?? .plain)
       },
       element: soup.elementColumns)
     let predicate = spec.predicate(names, "?")
@@ -79,7 +81,6 @@ final class QueryStatements: Sendable {
       sql: spec.selectText(names) + predicate + order,
       countSQL: "SELECT count(*) FROM \(soup.table) " + predicate,
       idsSQL: "SELECT id FROM \(soup.table) " + predicate + order, soup: soup,
-      keyType: spec.indexPath.flatMap { soup.keyType(forPath: $0) } ?? .json1,
       fullTextVersion: fullTextVersion)
   }
 }
@@ -90,27 +91,23 @@ struct QueryShape: Hashable, Sendable {
   private let queryType: QuerySpec.QueryType
   private let soupName: MemberKey?
   private let indexPath: MemberKey?
-  private let hasBegin: Bool
-  private let hasEnd: Bool
+  private let matchKey: KeyKind?
+  private let beginKey: KeyKind?
+  private let endKey: KeyKind?
   private let orderPath: MemberKey?
   private let order: QuerySpec.Order
   private let selectPaths: [MemberKey]?
-  /// Whether SQLite would read a value that equals a key as another value.
-  private let hasUnreadableKey: Bool
 
   init(_ spec: QuerySpec) {
     queryType = spec.queryType
     soupName = spec.soupName.map(MemberKey.init)
     indexPath = spec.indexPath.map(MemberKey.init)
-    hasBegin = spec.beginKey != nil
-    hasEnd = spec.endKey != nil
+    matchKey = spec.queryType == .match ? nil : spec.matchKey?.keyKind
+    beginKey = spec.beginKey?.keyKind
+    endKey = spec.endKey?.keyKind
     orderPath = spec.orderPath.map(MemberKey.init)
     order = spec.order
     selectPaths = spec.selectPaths?.map(MemberKey.init)
-    func isUnreadable(_ key: JSONValue?) -> Bool { key?.isUnreadableForSQLite == true }
-    hasUnreadableKey =
-      spec.queryType != .match
-      && (isUnreadable(spec.matchKey) || isUnreadable(spec.beginKey) || isUnreadable(spec.endKey))
   }
 }
 

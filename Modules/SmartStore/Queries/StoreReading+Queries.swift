@@ -81,7 +81,9 @@ extension StoreReading where Self: ~Copyable {
     let statement = try access.reading(plan.countSQL, cached: plan.isCacheable)
     try statement.bind(arguments: plan.bindings)
     try access.diagnostics.willRun(plan.countSQL, plan.bindings, on: access)
-    return try statement.step() ? statement.int64(0) : 0
+    return try plan.explaining { () throws(SmartStoreError) in
+      try statement.step() ? statement.int64(0) : 0
+    }
   }
 }
 
@@ -108,7 +110,7 @@ extension StoreAccess {
     try diagnostics.willRun(
       plan.pageSQL, plan.bindings + [.integer(first), .integer(size)], on: self)
     let row = ResultRow(statement, on: self, method: method)
-    while try row.next() {
+    while try plan.explaining({ () throws(SmartStoreError) in try row.next() }) {
       try body(row, plan)
     }
   }
@@ -137,7 +139,7 @@ extension StoreAccess {
     try diagnostics.willRun(
       sql, plan.bindings + [.integer(Int64(plan.pageSize))], on: self)
     var ids: [Int64] = []
-    while try statement.step() {
+    while try plan.explaining({ () throws(SmartStoreError) in try statement.step() }) {
       if !statement.isNull(0) { ids.append(statement.int64(0)) }
     }
     return ids

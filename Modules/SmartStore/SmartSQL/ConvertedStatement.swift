@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// A Smart SQL statement converted to SQL.
 struct ConvertedStatement: Sendable, Equatable {
   /// The SQL. Text outside references is unchanged.
@@ -5,7 +7,7 @@ struct ConvertedStatement: Sendable, Equatable {
   /// The SQL up to its last token, so that it can be put in parentheses.
   let body: String
   /// The soups that the statement mentions.
-  let soups: Set<String>
+  let soups: Set<MemberKey>
   /// The reason why the statement is refused; nil if it is allowed. A conversion does not throw it,
   /// because it only converts text.
   let refusal: Refusal?

@@ -45,6 +45,6 @@ struct SmartSQLCache: Sendable {
 
   /// Removes the statements that use `soup`.
   mutating func removeStatements(mentioning soup: String) {
-    entries = entries.filter { !$0.value.statement.soups.contains(soup) }
+    entries = entries.filter { !$0.value.statement.soups.contains(MemberKey(soup)) }
   }
 }

@@ -11,11 +11,10 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   private let source: Source
   private let smartSQL: String
   private let soups: [MemberKey: Soup]
-  /// Whether a path that is read from the entry is qualified with the table of its soup.
-  private let qualifiesElements: Bool
+  private var scopes = SmartSQLScopes()
 
   private var output: [UInt8] = []
-  private var mentioned: Set<String> = []
+  private var mentioned: Set<MemberKey> = []
   private var position = 0
   /// The last word, if only whitespace and comments follow it.
   private var lastWord: Range<Int>?
@@ -25,11 +24,12 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   private var refusal: ConvertedStatement.Refusal?
   /// The end of the last token in `output`.
   private var bodyEnd = 0
+  /// Whether the conversion is in a list of values for a flag.
+  private var isInFlagList = false
 
   /// - Parameter bytes: Those of the statement, from index 0 on.
-  init(_ smartSQL: String, bytes: Source, soups: [MemberKey: Soup], qualifiesElements: Bool) {
+  init(_ smartSQL: String, bytes: Source, soups: [MemberKey: Soup]) {
     self.smartSQL = smartSQL
-    self.qualifiesElements = qualifiesElements
     self.source = bytes
     self.soups = soups
     output.reserveCapacity(source.count)
@@ -68,6 +68,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
       }
     }
     if !sawToken { refusal = refusal ?? .notSelect }
+    try qualifyReferences()
     return ConvertedStatement(
       sql: String(decoding: output, as: UTF8.self),
       body: String(decoding: output[..<bodyEnd], as: UTF8.self), soups: mentioned,
@@ -96,6 +97,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
       refusal = refusal ?? .notSelect
     }
     refuseFunction(word)
+    noteClause(word)
     sawToken = true
     output.append(contentsOf: source[word])
     endToken()
@@ -104,6 +106,13 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
 
   private mutating func copyOther() {
     startToken()
+    switch source[position] {
+    case UInt8(ascii: "("): scopes.openParenthesis()
+    case UInt8(ascii: ")"):
+      scopes.closeParenthesis()
+      isInFlagList = false
+    default: break
+    }
     copy(1)
     endToken()
   }
@@ -119,14 +128,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   }
 
   private mutating func copyBlockComment() {
-    var end = position + 2
-    while end < source.count,
-      !(source[end] == UInt8(ascii: "*") && end + 1 < source.count
-        && source[end + 1] == UInt8(ascii: "/"))
-    {
-      end += 1
-    }
-    copy(min(end + 2, source.count) - position)
+    copy(endOfComment(from: position) - position)
   }
 
   /// Copies a single-quoted literal. A doubled quote does not end it.
@@ -143,7 +145,56 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
       }
       end += 1
     }
+    let text = source[position..<end]
     copy(end - position)
+    if isInFlagList, let others = Self.spellings(ofFlag: text) {
+      output.append(contentsOf: ", \(others)".utf8)
+    }
+  }
+
+  // MARK: Flags
+
+  /// Lets a flag that is compared with the text `'true'` or `'false'`, as on Android, find what a Boolean finds. Lists of
+  /// values follow with the literals in them.
+  private mutating func convertFlagComparison() {
+    var place = endOfBlanks(from: position)
+    let isNegated = word(at: place, "not")
+    if isNegated { place = endOfBlanks(from: place + 3) }
+    if word(at: place, "in") {
+      let list = endOfBlanks(from: place + 2)
+      isInFlagList = list < source.count && source[list] == UInt8(ascii: "(")
+      return
+    }
+    guard !isNegated,
+      let comparison = Self.equalities.first(where: { starts(with: $0.text, at: place) })
+    else { return }
+    let literal = endOfBlanks(from: place + comparison.text.utf8CodeUnitCount)
+    guard literal < source.count, source[literal] == UInt8(ascii: "'") else { return }
+    let end = tokenEnd(from: literal)
+    guard let others = Self.spellings(ofFlag: source[literal..<end]) else { return }
+    output.append(contentsOf: comparison.isEqual ? " IN (".utf8 : " NOT IN (".utf8)
+    output.append(contentsOf: source[literal..<end])
+    output.append(contentsOf: ", \(others))".utf8)
+    position = end
+  }
+
+  private static var equalities: [(text: StaticString, isEqual: Bool)] {
+    [("==", true), ("=", true), ("!=", false), ("<>", false)]
+  }
+
+  /// The spellings in an index of the Boolean that a literal names; nil if it names none.
+  private static func spellings(ofFlag literal: Source.SubSequence) -> String? {
+    if literal.elementsEqual("'true'".utf8) { return "'1', 1" }
+    return literal.elementsEqual("'false'".utf8) ? "'0', 0" : nil
+  }
+
+  private func word(at start: Int, _ word: StaticString) -> Bool {
+    let end = min(start + word.utf8CodeUnitCount, source.count)
+    return wordIs(start..<end, word) && !(end < source.count && isWordByte(source[end]))
+  }
+
+  private func starts(with text: StaticString, at start: Int) -> Bool {
+    text.withUTF8Buffer { source[min(start, source.count)...].starts(with: $0) }
   }
 
   /// Copies a quoted name and resolves its references. Quotes of the other kind do not end it.
@@ -213,9 +264,12 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
         "Unknown soup \(soupName) at character \(character(at: start)). "
           + "Register it before querying it.")
     }
-    mentioned.insert(soupName)
+    mentioned.insert(MemberKey(soupName))
     guard let pathBytes else {
       output.append(contentsOf: soup.table.utf8)
+      if scopes.clause == .from, isWhole(nextTo: start) {
+        scopes.declare(soup.table, as: alias())
+      }
       return
     }
     let path = String(decoding: pathBytes, as: UTF8.self)
@@ -229,37 +283,167 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
       output.append(contentsOf: column.utf8)
       return
     }
-    try appendColumn(of: soup, path: path, isQualified: start > 0 && source[start - 1] == 0x2e)
+    try appendColumn(of: soup, path: path, start: start)
+    if LocalFlags.all.contains(path) { convertFlagComparison() }
   }
 
   private mutating func appendColumn(
-    of soup: Soup, path: String, isQualified: Bool
+    of soup: Soup, path: String, start: Int
   ) throws(SmartStoreError) {
+    let isQualified = start > 0 && source[start - 1] == 0x2e
+    /// Appends what `text` returns for a qualifier, which is written already or found at the end.
+    func append(
+      isAlwaysQualified: Bool, to converter: inout Self, _ text: (_ qualifier: String) -> String
+    ) {
+      guard !isQualified else {
+        let qualifier = converter.takeQualifier()
+        converter.output.append(contentsOf: text(qualifier).utf8)
+        return
+      }
+      let parts = text("\0").utf8.split(separator: 0, maxSplits: 1)
+      if parts.count > 1 { converter.output.append(contentsOf: parts[0]) }
+      converter.scopes.refer(
+        to: soup.table, at: converter.output.count, isAlwaysQualified: isAlwaysQualified,
+        start: start)
+      if let rest = parts.last { converter.output.append(contentsOf: rest) }
+    }
     if soup.isExternal, path == SmartStore.soupPath {
-      let qualifier = isQualified ? takeQualifier() : "\(soup.table)."
-      output.append(contentsOf: soup.elementColumns(qualifier: qualifier).utf8)
+      append(isAlwaysQualified: true, to: &self) { soup.elementColumns(qualifier: $0) }
       return
     }
     try soup.checkReadable(path)
     if let column = Soup.reservedColumn(path) {
-      if !isQualified {
-        output.append(contentsOf: soup.table.utf8)
-        output.append(0x2e)
-      }
-      output.append(contentsOf: column.utf8)
+      append(isAlwaysQualified: true, to: &self) { $0 + column }
     } else if let index = soup.index(forPath: path), index.type != .json1,
       let column = index.columnName
     {
       output.append(contentsOf: column.utf8)
     } else {
-      let qualifier =
-        isQualified ? takeQualifier() : qualifiesElements ? "\(soup.table)." : ""
-      let isIndexed = soup.index(forPath: path) != nil
-      output.append(
-        contentsOf: isIndexed
-          ? Soup.jsonExtraction(of: path, qualifier: qualifier).utf8
-          : Soup.extraction(of: path, qualifier: qualifier).utf8)
+      // The expression of an index finds entries; what is shown is the whole value.
+      let isShown = scopes.clause == .results && SoupValueFunction.decidesTexts
+      let isFound = soup.index(forPath: path) != nil && !isShown
+      append(isAlwaysQualified: false, to: &self) {
+        isFound
+          ? Soup.jsonExtraction(of: path, qualifier: $0) : Soup.extraction(of: path, qualifier: $0)
+      }
     }
+  }
+
+  /// Writes the qualifiers of the references without one.
+  private mutating func qualifyReferences() throws(SmartStoreError) {
+    var qualified: [UInt8] = []
+    var copied = 0
+    var added = 0
+    for reference in scopes.references {
+      let name: String
+      switch scopes.qualifier(of: reference) {
+      case .none: continue
+      case .name(let known): name = "\(known)."
+      case .ambiguous(let names):
+        throw SmartStoreError(
+          .invalidReference,
+          "Invalid soup/path reference at character \(character(at: reference.start)): its soup is read as "
+            + "\(names.joined(separator: " and ")). Write one of these names and a dot before it.")
+      }
+      qualified.append(contentsOf: output[copied..<reference.offset])
+      qualified.append(contentsOf: name.utf8)
+      copied = reference.offset
+      if reference.offset < bodyEnd { added += name.utf8.count }
+    }
+    if copied == 0, qualified.isEmpty { return }
+    qualified.append(contentsOf: output[copied...])
+    output = qualified
+    bodyEnd += added
+  }
+
+  /// Follows the clauses of the SELECTs.
+  private mutating func noteClause(_ word: Range<Int>) {
+    switch word.count {
+    case 4 where wordIs(word, "from") && !lastWordIs("distinct"): scopes.beginClause(.from)
+    case 5
+    where wordIs(word, "where") || wordIs(word, "group") || wordIs(word, "order")
+      || wordIs(word, "limit") || wordIs(word, "union"):
+      scopes.beginClause(.other)
+    case 6 where wordIs(word, "select"): scopes.beginSelect()
+    case 6 where wordIs(word, "having") || wordIs(word, "window") || wordIs(word, "except"):
+      scopes.beginClause(.other)
+    case 9 where wordIs(word, "intersect"): scopes.beginClause(.other)
+    default: break
+    }
+  }
+
+  /// Whether a reference is a name of its own, and not a part of one, such as `{soup}_fts` or `{soup}.id`.
+  private func isWhole(nextTo start: Int) -> Bool {
+    if let next = peek(0), next == 0x2e || isWordByte(next) { return false }
+    return start == 0 || source[start - 1] != 0x2e && !isWordByte(source[start - 1])
+  }
+
+  /// The name that follows a soup in a FROM clause, as it is written; nil if none does.
+  private func alias() -> String? {
+    var place = endOfBlanks(from: position)
+    var name = tokenEnd(from: place)
+    if wordIs(place..<name, "as") {
+      place = endOfBlanks(from: name)
+      name = tokenEnd(from: place)
+    }
+    let range = place..<name
+    guard !range.isEmpty, !Self.afterSoups.contains(where: { wordIs(range, $0) }) else {
+      return nil
+    }
+    return String(decoding: source[range], as: UTF8.self)
+  }
+
+  /// The words that may follow a soup without an alias.
+  private static var afterSoups: [StaticString] {
+    [
+      "where", "join", "inner", "left", "right", "full", "outer", "cross", "natural", "on", "using",
+      "group", "order", "having", "limit", "window", "union", "except", "intersect", "indexed",
+      "not",
+    ]
+  }
+
+  /// The end of a word or of a quoted name; `start` if there is neither.
+  private func tokenEnd(from start: Int) -> Int {
+    guard start < source.count else { return start }
+    let quote = source[start]
+    guard [UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "'")].contains(quote) else {
+      return source[start...].firstIndex { !isWordByte($0) } ?? source.count
+    }
+    var end = start + 1
+    while end < source.count {
+      end += 1
+      guard source[end - 1] == quote else { continue }
+      guard end < source.count, source[end] == quote else { break }
+      end += 1
+    }
+    return end
+  }
+
+  /// The end of blanks and comments.
+  private func endOfBlanks(from start: Int) -> Int {
+    var end = start
+    while end < source.count {
+      switch source[end] {
+      case UInt8(ascii: " "), 0x09, 0x0a, 0x0c, 0x0d: end += 1
+      case UInt8(ascii: "-") where end + 1 < source.count && source[end + 1] == source[end]:
+        end = source[end...].firstIndex(of: 0x0a).map { $0 + 1 } ?? source.count
+      case UInt8(ascii: "/") where end + 1 < source.count && source[end + 1] == UInt8(ascii: "*"):
+        end = endOfComment(from: end)
+      default: return end
+      }
+    }
+    return end
+  }
+
+  private func endOfComment(from start: Int) -> Int {
+    var end = start + 2
+    while end < source.count,
+      !(source[end] == UInt8(ascii: "*") && end + 1 < source.count
+        && source[end + 1] == UInt8(ascii: "/"))
+    {
+      end += 1
+    }
+    return min(end + 2, source.count)
   }
 
   /// Removes the name and the dot before a reference from the output, and returns them.
@@ -342,15 +526,10 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
 
 extension SmartSQLConverter where Source == [UInt8] {
   /// Converts a statement against the soups of a store.
-  ///
-  /// - Parameter qualifiesElements: Whether `{soup:path}`, where it is read from the entry, names the
-  ///   soup's table, so that a join of soups is not ambiguous. Fails in SQLite for a soup with an
-  ///   alias. Default: no, as the platform's libraries convert.
   static func convert(
-    _ smartSQL: String, soups: [MemberKey: Soup], qualifiesElements: Bool = false
+    _ smartSQL: String, soups: [MemberKey: Soup]
   ) throws(SmartStoreError) -> ConvertedStatement {
-    var converter = SmartSQLConverter(
-      smartSQL, bytes: Array(smartSQL.utf8), soups: soups, qualifiesElements: qualifiesElements)
+    var converter = SmartSQLConverter(smartSQL, bytes: Array(smartSQL.utf8), soups: soups)
     return try converter.run()
   }
 }

@@ -4,12 +4,16 @@ import SalesforceSDKCommon
 
 /// The SQL function `soup_value(element, path)`: the value at a path by a store's rules.
 ///
-/// It replaces `json_extract` where SQLite would miss an existing value. Names may contain any
-/// character and be written with escapes, texts may contain NUL; arrays and objects are returned as
-/// normalized text. Like `json_extract` it does not look into arrays, and returns 1 and 0 for
-/// Booleans, an integer for a number that is written as one, and null for text that is not JSON.
+/// It reads every path without an index, and decides where `json_extract`, the expression of a json1 index, would read
+/// another value (``KeyComparison``). Names may contain any character and be written with escapes, of a name that stands
+/// twice the last member counts, texts may contain NUL; arrays and objects are returned as normalized text. Like
+/// `json_extract` it does not gather from arrays, and returns 1 and 0 for Booleans, an integer for a number that is
+/// written as one or that a double could not represent, and null for text that is not JSON.
 enum SoupValueFunction {
   static let name = "soup_value"
+
+  /// Whether `json_extract` ends a text at a NUL: SQLite up to 3.44 does.
+  static let decidesTexts = sqlite3_libversion_number() < 3_045_000
 
   /// Adds the function to a connection.
   ///
@@ -19,12 +23,11 @@ enum SoupValueFunction {
       database.sqliteConnection, name, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
       nil,
       { context, _, arguments in
-        guard let arguments, let element = SoupValueFunction.bytes(arguments[0]),
-          let path = SoupValueFunction.bytes(arguments[1])
+        guard let context, let arguments, let element = SoupValueFunction.bytes(arguments[0]),
+          let path = SoupValueFunction.path(arguments[1], context),
+          let value = path.value(in: JSONSlice(trusting: element))
         else { return }
-        SoupValueFunction.give(
-          JSONSlice(trusting: element), at: JSONPath(String(decoding: path, as: UTF8.self)),
-          to: context)
+        SoupValueFunction.give(value, to: context)
       }, nil, nil, nil)
     guard code == SQLITE_OK else {
       throw DatabaseError(
@@ -37,13 +40,21 @@ enum SoupValueFunction {
     return Array(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
   }
 
-  /// Sets the value at a path as the function's result; without a call the result is null.
-  private static func give(_ element: JSONSlice, at path: JSONPath, to context: OpaquePointer?) {
-    var slice = element
-    for key in path.keys {
-      guard let member = slice[key] else { return }
-      slice = member
+  /// Returns the path of a call, which SQLite keeps for the next one: in a statement it is the same for all rows.
+  private static func path(_ value: OpaquePointer?, _ context: OpaquePointer) -> SoupValuePath? {
+    if let known = sqlite3_get_auxdata(context, 1) {
+      return Unmanaged<SoupValuePath>.fromOpaque(known).takeUnretainedValue()
     }
+    guard let text = bytes(value) else { return nil }
+    let path = SoupValuePath(String(decoding: text, as: UTF8.self))
+    sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(path).toOpaque()) { path in
+      path.map { Unmanaged<SoupValuePath>.fromOpaque($0).release() }
+    }
+    return path
+  }
+
+  /// Sets a value as the function's result; without a call the result is null.
+  private static func give(_ slice: JSONSlice, to context: OpaquePointer) {
     switch slice.kind {
     case .null: break
     case .bool: sqlite3_result_int64(context, slice.bool == true ? 1 : 0)
@@ -51,7 +62,7 @@ enum SoupValueFunction {
       let isInteger = !slice.utf8.contains {
         $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e")
       }
-      if isInteger, let integer = slice.int64 {
+      if let integer = slice.int64, isInteger || integer.magnitude >= 1 << 53 {
         sqlite3_result_int64(context, integer)
       } else {
         let isNegative = slice.utf8.first == UInt8(ascii: "-")
@@ -62,7 +73,7 @@ enum SoupValueFunction {
     }
   }
 
-  private static func give(_ text: String, to context: OpaquePointer?) {
+  private static func give(_ text: String, to context: OpaquePointer) {
     var text = text
     text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { characters in

@@ -22,6 +22,8 @@ final class Soup: Sendable {
   let isExternal: Bool
   /// The index columns, without json1 paths, in the order of registration.
   let columns: [Column]
+  /// The paths of json1 indexes, which SQLite reads from the stored text.
+  let pathsInText: [JSONPath]
   /// The number of values that an inserted row takes.
   let parametersPerRow: Int
   /// The positions of the full-text columns in `columns`.
@@ -62,6 +64,7 @@ final class Soup: Sendable {
         name: column, type: index.type, path: JSONPath(index.path), pathText: index.path)
     }
     self.columns = columns
+    self.pathsInText = indexes.filter { $0.type == .json1 }.map { JSONPath($0.path) }
     self.fullTextColumns = columns.indices.filter { columns[$0].isFullText }
 
     let names = columns.map(\.name)
@@ -164,10 +167,11 @@ final class Soup: Sendable {
     return index(forPath: path)?.columnName ?? Soup.extraction(of: path)
   }
 
-  /// Returns a condition that excludes entries whose text at `path` only begins with `value`:
-  /// SQLite up to 3.44 ends an extracted text at a NUL. The condition reads no other entries.
-  func exactText(_ value: String, at path: String) -> String {
-    " AND (instr(soup, '\\u0000') = 0 OR \(Soup.ownExtraction(of: path)) = \(value))"
+  /// Returns the SQL that shows the value at `path`: as ``expression(forPath:)``, but for a json1 path whose expression
+  /// would end a text at a NUL.
+  func selection(ofPath path: String) -> String {
+    index(forPath: path)?.type == .json1 && SoupValueFunction.decidesTexts
+      ? Soup.extraction(of: path) : expression(forPath: path)
   }
 
   /// The columns of an entry's two times. Every soup has indexes on them.
@@ -194,33 +198,9 @@ final class Soup: Sendable {
     "json_extract(\(qualifier)soup, '$.\(path.replacing("'", with: "''"))')"
   }
 
-  /// Returns the expression that reads a path without an index from the entry. For some names
-  /// SQLite's own function reads another value than the indexes do, or none.
+  /// Returns the expression that reads a path from the entry as the store itself does, one entry at a time.
   static func extraction(of path: String, qualifier: String = "") -> String {
-    switch SQLitePath(path) {
-    case .names: jsonExtraction(of: path, qualifier: qualifier)
-    case .items:
-      "coalesce(\(ownExtraction(of: path, qualifier: qualifier)), "
-        + "\(jsonExtraction(of: path, qualifier: qualifier)))"
-    case .unreadable: ownExtraction(of: path, qualifier: qualifier)
-    }
-  }
-
-  /// Returns the expression that reads `path` with ``SoupValueFunction``: any path, and values of
-  /// any kind, one entry at a time.
-  static func ownExtraction(of path: String, qualifier: String = "") -> String {
     "\(SoupValueFunction.name)(\(qualifier)soup, '\(path.replacing("'", with: "''"))')"
-  }
-
-  /// Returns the SQL to compare the values at `path` with `keys`: an index column, or an extraction
-  /// with SQLite's function, or with ``SoupValueFunction`` where SQLite's would give another value.
-  func expression(forPath path: String, comparedWith keys: JSONValue?...) -> String {
-    let hasColumn =
-      Soup.reservedColumn(path) != nil || index(forPath: path).map { $0.type != .json1 } == true
-    guard !hasColumn, keys.contains(where: { $0?.isUnreadableForSQLite == true }) else {
-      return expression(forPath: path)
-    }
-    return Soup.ownExtraction(of: path)
   }
 
   private static func placeholders(_ count: Int) -> String {

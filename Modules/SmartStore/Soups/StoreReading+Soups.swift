@@ -4,6 +4,12 @@ extension StoreReading where Self: ~Copyable {
     access.catalog.soup(named: soupName) != nil
   }
 
+  /// Returns the number of a soup's registration; nil if there is no such soup. A soup that is removed and registered
+  /// again has another number.
+  package borrowing func registrationNumber(ofSoupNamed soupName: String) -> Int64? {
+    access.catalog.soup(named: soupName)?.number
+  }
+
   /// Returns the names of all soups, in ascending order of their UTF-8 bytes, by which a store
   /// compares them.
   public borrowing func allSoupNames() -> [String] {

@@ -14,19 +14,25 @@ import Testing
     MemberKey("odd name"): Soup(name: "odd name", number: 2, indexes: [SoupIndex]("n:integer")),
   ]
 
-  /// A piece of a statement and what it becomes.
-  private func piece(_ random: inout SeededGenerator) -> (smart: String, sql: String) {
+  /// A piece of a statement and what it becomes, among the results of a SELECT and elsewhere.
+  ///
+  /// No piece is the word FROM, so that each path is read from the only soup that there is.
+  private func piece(
+    _ random: inout SeededGenerator, amongResults: Bool
+  ) -> (smart: String, sql: String) {
     func literal(_ random: inout SeededGenerator) -> String {
       let parts = ["{", "}", "{cases:title}", "''", "--", "/*", "x", " ", "\"", ":", "ü", "match"]
       return (0..<random.pick(6)).map { _ in random.pick(parts) }.joined()
     }
+    let value = { (qualifier: String, path: String) in "soup_value(\(qualifier)soup, '\(path)')" }
     let extraction = { (qualifier: String, path: String) in
-      "json_extract(\(qualifier)soup, '$.\(path)')"
+      amongResults
+        ? value(qualifier, path) : "json_extract(\(qualifier)soup, '$.\(path)')"
     }
     switch random.pick(10) {
     case 0, 1, 2:
       let word = random.pick([
-        "select", "FROM", "where", "é", "a1", "1", "=", "||", "(", ")", ",", "?", "*", "json_set",
+        "select", "having", "where", "é", "a1", "1", "=", "||", "(", ")", ",", "?", "*", "json_set",
         "\"it's\"", "`a'b`", "x.y",
       ])
       return (word, word)
@@ -58,8 +64,8 @@ import Testing
       ])
     default:
       return random.pick([
-        ("{cases:addr.zip}", extraction("", "addr.zip")),
-        ("{odd name:x y}", extraction("", "x y")), ("b.{odd name:é}", extraction("b.", "é")),
+        ("{cases:addr.zip}", value("", "addr.zip")),
+        ("{odd name:x y}", value("", "x y")), ("b.{odd name:é}", value("b.", "é")),
       ])
     }
   }
@@ -69,7 +75,21 @@ import Testing
     async throws
   {
     try await Fuzz.run("Smart SQL conversion", rounds: 1500) { seed, random in
-      let pieces = (0..<(1 + random.pick(14))).map { _ in piece(&random) }
+      var levels: [Bool] = []
+      var amongResults = false
+      let pieces = (0..<(1 + random.pick(14))).map { _ in
+        let piece = piece(&random, amongResults: amongResults)
+        switch piece.smart {
+        case "select": amongResults = true
+        case "having", "where": amongResults = false
+        case "(":
+          levels.append(amongResults)
+          amongResults = false
+        case ")": amongResults = levels.popLast() ?? amongResults
+        default: break
+        }
+        return piece
+      }
       let smart = pieces.map(\.smart).joined(separator: " ")
       let converted = try SmartSQLConverter.convert(smart, soups: soups)
       #expect(converted.sql == pieces.map(\.sql).joined(separator: " "), "seed \(seed): \(smart)")

@@ -74,7 +74,7 @@ import TestSupport
   }
 
   @Test(.covers("SS-112", "SS-125"))
-  func `a key with a fraction does not find integers that lost theirs`()
+  func `a key with a fraction finds its own value, and no integers that lost theirs`()
     async throws
   {
     try await withStore { store async throws in
@@ -88,8 +88,7 @@ import TestSupport
           using: .buildExactQuerySpec(soupName: "a", path: path, matchKey: key, pageSize: 9))
       }
       for key in [5.5, 1e300] as [JSONValue] {
-        #expect(try await count("i", key) == 0)
-        for path in ["f", "s", "j"] { #expect(try await count(path, key) == 1, "\(path)") }
+        for path in ["i", "f", "s", "j"] { #expect(try await count(path, key) == 1, "\(path)") }
       }
       #expect(try await count("i", 5) == 2)
     }

@@ -38,7 +38,7 @@ import TestSupport
       ),
       (
         "select a.{cases:site},b.{cases:site} from {cases} as a, {cases} as b where not (a.{cases:site}=b.{cases:site})",
-        "select json_extract(a.soup, '$.site'),json_extract(b.soup, '$.site') from TABLE_1 as a, TABLE_1 as b where not (json_extract(a.soup, '$.site')=json_extract(b.soup, '$.site'))"
+        "select soup_value(a.soup, 'site'),soup_value(b.soup, 'site') from TABLE_1 as a, TABLE_1 as b where not (json_extract(a.soup, '$.site')=json_extract(b.soup, '$.site'))"
       ),
       (
         "select {cases:_soupEntryId}, {cases:_soupCreatedDate}, {cases:_soupLastModifiedDate}, {cases:_soup} from {cases}",
@@ -47,15 +47,15 @@ import TestSupport
       ("select a.{cases:_soupEntryId} from {cases} as a", "select a.id from TABLE_1 as a"),
       (
         "select {cases}.{cases:site} from {cases}",
-        "select json_extract(TABLE_1.soup, '$.site') from TABLE_1"
+        "select soup_value(TABLE_1.soup, 'site') from TABLE_1"
       ),
       (
         "select a.{cases:site}, {sites:zone} from {cases} as a, {sites}",
-        "select json_extract(a.soup, '$.site'), json_extract(soup, '$.zone') from TABLE_1 as a, TABLE_2"
+        "select soup_value(a.soup, 'site'), soup_value(TABLE_2.soup, 'zone') from TABLE_1 as a, TABLE_2"
       ),
       (
         "select {cases:addr.zip} from {cases} where {cases:addr.city} = 'Rome'",
-        "select json_extract(soup, '$.addr.zip') from TABLE_1 where json_extract(soup, '$.addr.city') = 'Rome'"
+        "select soup_value(soup, 'addr.zip') from TABLE_1 where soup_value(soup, 'addr.city') = 'Rome'"
       ),
       (
         "select '{x:y}', {cases:title} from {cases} where {cases:owner} like '{ { }'",
@@ -71,7 +71,7 @@ import TestSupport
     arguments: [
       ("select 'it''s {cases}' from {cases}", "select 'it''s {cases}' from TABLE_1"),
       ("select '' || {cases:title}", "select '' || TABLE_1_0"),
-      ("select {cases:it's} , {cases:title}", "select json_extract(soup, '$.it''s') , TABLE_1_0"),
+      ("select {cases:it's} , {cases:title}", "select soup_value(soup, 'it''s') , TABLE_1_0"),
       (
         "select '{a:b}', ' { { { } } ', '{\"k\":1}' from {cases}",
         "select '{a:b}', ' { { { } } ', '{\"k\":1}' from TABLE_1"
@@ -80,13 +80,13 @@ import TestSupport
       ("select /* it's {x */ 1 from {cases}", "select /* it's {x */ 1 from TABLE_1"),
       (
         "select \"o'clock\".{cases:site} from {cases} as \"o'clock\"",
-        "select json_extract(\"o'clock\".soup, '$.site') from TABLE_1 as \"o'clock\""
+        "select soup_value(\"o'clock\".soup, 'site') from TABLE_1 as \"o'clock\""
       ),
       (
         "select `a`.{cases:x} from {cases} `a`",
-        "select json_extract(`a`.soup, '$.x') from TABLE_1 `a`"
+        "select soup_value(`a`.soup, 'x') from TABLE_1 `a`"
       ),
-      ("select é.{cases:x} from {cases} é", "select json_extract(é.soup, '$.x') from TABLE_1 é"),
+      ("select é.{cases:x} from {cases} é", "select soup_value(é.soup, 'x') from TABLE_1 é"),
       (
         "select x from {animals}_fts where {animals}_fts match '{animals:color}:black NOT cat'",
         "select x from TABLE_3_fts where TABLE_3_fts match 'TABLE_3_1:black NOT cat'"

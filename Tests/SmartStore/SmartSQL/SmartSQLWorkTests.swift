@@ -20,14 +20,14 @@ import TestSupport
       #""o'clock".{cases:site} "#, "`a``b`.{cases:site}", "match ",
       "x match '{animals:name}:\"{a}\"' ",
       "x match '", ";", "a.b.c.{cases:site},", "é", "load_extension ",
+      "select {cases:site} from {cases} x, ", "{cases:__local__} = 'true' ", "select (",
     ])
   func `a statement of twice the length takes twice the steps`(part: String) throws {
     /// How often a byte of the statement is read.
     func steps(length: Int) throws -> Int {
       let text = String(repeating: part, count: length / part.utf8.count)
       let bytes = CountedBytes(text)
-      var converter = SmartSQLConverter(
-        text, bytes: bytes, soups: Self.soups, qualifiesElements: false)
+      var converter = SmartSQLConverter(text, bytes: bytes, soups: Self.soups)
       _ = try converter.run()
       return bytes.reads.count
     }

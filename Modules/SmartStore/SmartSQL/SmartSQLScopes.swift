@@ -1,0 +1,99 @@
+/// The soups in the FROM clauses of a statement, per SELECT.
+///
+/// A path names its soup (ruling on SS-153). The column with an entry's text has the same name in all soups, so that a path
+/// that is read from it has to name the table, or the alias by which the innermost SELECT around it knows the soup.
+struct SmartSQLScopes {
+  /// A reference whose qualifier is known only at the end of the statement: columns are written before their FROM.
+  struct Reference {
+    /// The place of the qualifier in the output.
+    let offset: Int
+    let table: String
+    /// Whether it is qualified whatever else the statement reads.
+    let isAlwaysQualified: Bool
+    fileprivate let scope: Int
+    /// The place of the reference in the source, for an error.
+    let start: Int
+  }
+
+  /// The text before a reference that says which table it means.
+  enum Qualifier: Equatable {
+    case none
+    case name(String)
+    /// A SELECT reads the soup more than once, under these names.
+    case ambiguous([String])
+  }
+
+  private struct Scope {
+    let outer: Int?
+    /// The tables of soups, with their alias or, without one, their own name.
+    var soups: [(table: String, name: String)] = []
+  }
+
+  private struct Level {
+    let scope: Int
+    let outer: Int?
+    let clause: Clause
+  }
+
+  enum Clause {
+    case results, from, other
+  }
+
+  private var scopes = [Scope(outer: nil)]
+  private var levels: [Level] = []
+  private var scope = 0
+  /// The scope around the parentheses.
+  private var outer: Int?
+  /// The clause of the SELECT in which the conversion is. In parentheses within results it is ``Clause/other``.
+  private(set) var clause = Clause.other
+  private(set) var references: [Reference] = []
+  /// The number of soups in FROM clauses.
+  private var declared = 0
+
+  mutating func beginSelect() {
+    scopes.append(Scope(outer: outer))
+    scope = scopes.count - 1
+    clause = .results
+  }
+
+  mutating func beginClause(_ clause: Clause) { self.clause = clause }
+
+  mutating func openParenthesis() {
+    levels.append(Level(scope: scope, outer: outer, clause: clause))
+    outer = scope
+    if clause == .results { clause = .other }
+  }
+
+  mutating func closeParenthesis() {
+    guard let level = levels.popLast() else { return }
+    (scope, outer, clause) = (level.scope, level.outer, level.clause)
+  }
+
+  mutating func declare(_ table: String, as alias: String?) {
+    scopes[scope].soups.append((table, alias ?? table))
+    declared += 1
+  }
+
+  mutating func refer(
+    to table: String, at offset: Int, isAlwaysQualified: Bool, start: Int
+  ) {
+    references.append(
+      Reference(
+        offset: offset, table: table, isAlwaysQualified: isAlwaysQualified, scope: scope,
+        start: start))
+  }
+
+  func qualifier(of reference: Reference) -> Qualifier {
+    var next: Int? = reference.scope
+    while let number = next {
+      let names = scopes[number].soups.filter { $0.table == reference.table }.map(\.name)
+      if let name = names.first(where: { $0 == reference.table }) ?? names.first {
+        if names.count > 1, name != reference.table { return .ambiguous(names) }
+        return declared < 2 && !reference.isAlwaysQualified ? .none : .name(name)
+      }
+      next = scopes[number].outer
+    }
+    // No FROM that it could mean: SQLite finds no such table, rather than the column of another one.
+    return declared > 0 || reference.isAlwaysQualified ? .name(reference.table) : .none
+  }
+}
