@@ -148,6 +148,13 @@ public struct SyncError: FieldforceError {
     }
   }
 
+  /// Whether the server no longer has the pages of a query, which may be sent again: it keeps them for a limited time,
+  /// and fewer than a user can request at once.
+  var isOfDroppedPages: Bool {
+    guard code == .server, let body, let json = try? JSONSlice(parsing: body) else { return false }
+    return (json[0] ?? json)["errorCode"]?.string == "INVALID_QUERY_LOCATOR"
+  }
+
   /// The number under ``domain``, for the five errors that have one: 900 to 904.
   public var number: Int? { code.number }
 

@@ -6,7 +6,7 @@ extension BriefcaseSyncDownTarget: FieldBackfilling {
   public func addedFields(since other: BriefcaseSyncDownTarget) -> [String]? {
     guard infos.map({ $0.bringing([]) }) == other.infos.map({ $0.bringing([]) }) else { return nil }
     return zip(infos, other.infos).flatMap { info, old in
-      info.fieldlist.filter { !old.fieldlist.contains($0) }.map { "\(info.sobjectType)/\($0)" }
+      SOQLNames.missing(info.fieldlist, in: old.fieldlist).map { "\(info.sobjectType)/\($0)" }
     }
   }
 

@@ -32,7 +32,7 @@ struct BulkRowLayout: Sendable {
     in context: SyncContext
   ) async throws {
     guard header.count <= Self.maxColumns else { throw BulkResults.noCSV(job) }
-    guard let idColumn = header.firstIndex(where: { $0.lowercased() == idField.lowercased() })
+    guard let idColumn = header.firstIndex(where: { SOQLNames.areSame($0, idField) })
     else { throw BulkResults.noCSV(job) }
     var root = Node()
     for (column, name) in header.enumerated() {

@@ -55,7 +55,7 @@ struct BulkJobResults: Sendable {
       let columns = self.columns ?? header.filter { !Self.ownColumns.contains($0) }
       self.columns = columns
       let places = columns.map { column in
-        header.firstIndex { $0.lowercased() == column.lowercased() }
+        header.firstIndex { SOQLNames.areSame($0, column) }
       }
       let (id, error) = (header.firstIndex(of: "sf__Id"), header.firstIndex(of: "sf__Error"))
       while let texts = try reader.nextTexts() {

@@ -44,7 +44,7 @@ struct OlderChildren: Sendable {
     if missing.isEmpty { return page }
     let link = children.parentIdFieldName
     let query = IdQuery(
-      fields: children.names.completing(fields.contains(link) ? fields : fields + [link]),
+      fields: children.names.completing(SOQLNames.appending([link], to: fields)),
       objectType: children.sobjectType, idField: children.names.id)
     let byParent = Dictionary(grouping: try await query.records(missing, in: context)) {
       $0[link]?.string ?? ""

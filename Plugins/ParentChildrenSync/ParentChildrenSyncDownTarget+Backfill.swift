@@ -8,8 +8,9 @@ extension ParentChildrenSyncDownTarget: FieldBackfilling {
     guard parent == other.parent, children == other.children,
       parentSoqlFilter == other.parentSoqlFilter, relationshipType == other.relationshipType
     else { return nil }
-    return parentFieldlist.filter { !other.parentFieldlist.contains($0) }
-      + childrenFieldlist.filter { !other.childrenFieldlist.contains($0) }.map { ofChildren + $0 }
+    return SOQLNames.missing(parentFieldlist, in: other.parentFieldlist)
+      + SOQLNames.missing(childrenFieldlist, in: other.childrenFieldlist)
+      .map { ofChildren + $0 }
   }
 
   /// Returns the same target with fewer fields.

@@ -161,7 +161,7 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   private func page(
     _ request: RestRequest, childrenSince: Int64, in context: SyncContext
   ) async throws -> SyncPage<Cursor> {
-    var page = try await trees.page(request, in: context)
+    var page = try await SyncPage(request, in: context)
     if childrenSince > 0 {
       page = try await OlderChildren(
         trees: trees, fields: childrenFieldlist, since: childrenSince
@@ -204,7 +204,7 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     }
     let request = RestRequest.query(
       try trees.soql([parent.names.id], [children.names.id], where: parentSoqlFilter))
-    let records = try await trees.all(request, in: context)
+    let records = try await IdQuery.allRecords(of: request, in: context)
     return [
       try SyncContext.ids(of: records, in: parent.names.id, from: request),
       try SyncContext.ids(

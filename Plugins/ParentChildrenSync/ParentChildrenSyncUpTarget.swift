@@ -123,7 +123,7 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
       where: "\(parent.names.id) = \(SOQLLiteral.text(id))")
     let records: [JSONSlice]
     do {
-      records = try await trees.all(.query(soql), in: context)
+      records = try await IdQuery.allRecords(of: .query(soql), in: context)
     } catch let error as SyncError where error.isRefusalOfRequest {
       return nil
     }

@@ -13,14 +13,15 @@ extension SoqlSyncDownTarget: FieldBackfilling {
     mine.replaceSelectFields(idFieldName)
     theirs.replaceSelectFields(idFieldName)
     guard mine == theirs else { return nil }
-    return fields.filter { !old.contains($0) }
+    return SOQLNames.missing(fields, in: old)
   }
 
   /// Returns the same query with fewer fields.
   public func narrowed(to fields: [String]) throws -> SoqlSyncDownTarget {
     var narrow = SOQLMutator(query)
     narrow.replaceSelectFields(
-      ([idFieldName] + fields.filter { $0 != idFieldName }).joined(separator: ","))
+      ([idFieldName] + fields.filter { !SOQLNames.areSame($0, idFieldName) }).joined(separator: ",")
+    )
     return try SoqlSyncDownTarget(
       query: narrow.soql, maxBatchSize: maxBatchSize, idFieldName: idFieldName,
       modificationDateFieldName: modificationDateFieldName, partitions: partitions,

@@ -58,8 +58,8 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   /// Creates a target.
   ///
   /// - Parameters:
-  ///   - query: The query, which is completed. The first page of each sub-select is stored as it is
-  ///     received.
+  ///   - query: The query, which is completed. The children of a sub-select are stored with their
+  ///     parent, all of them.
   ///   - maxBatchSize: The page size. Values are clamped to 200 to 2,000.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.

@@ -1,6 +1,7 @@
 import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import SoqlSyncDown
 import Testing
 import TestSupport
@@ -63,7 +64,7 @@ import TestSupport
     .covers("MS-108"),
     arguments: [
       ("order by LastModifiedDate", true), ("ORDER BY LastModifiedDate", true),
-      ("order by lastmodifieddate", false), ("order by LastModifiedDate desc", false),
+      ("order by lastmodifieddate", true), ("order by LastModifiedDate desc", false),
       ("order by LastModifiedDate, Id", false), ("", true),
     ])
   func `only the date alone counts as sorted`(order: String, expected: Bool) throws {
@@ -256,5 +257,83 @@ import TestSupport
     _ = try await run.finished()
     let row = try #require(try await device.rows().first)
     #expect(row["Contacts"]?["records"]?[0]?["Id"] == "003")
+  }
+
+  @Test(.covers("MS-117"))
+  func `children that the server puts on pages of their own are stored with their parent`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    org.relate("Contacts", parent: "Account", child: "Contact", by: "AccountId")
+    org.setChildPageSize(2)
+    for count in [5, 0, 2] {
+      let id = org.create("Account", ["Name": .string("\(count)")])
+      for number in 0..<count {
+        org.create("Contact", ["AccountId": .string(id), "LastName": .string("L\(number)")])
+      }
+    }
+    let device = try await Device.open(org)
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(
+        query: "select Name, (select Id, LastName from Contacts) from Account"),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
+    for row in try await device.rows() {
+      let children = row["Contacts"]?["records"]?.array ?? []
+      #expect("\(children.count)" == row["Name"]?.string)
+      #expect(Set(children.compactMap { $0["LastName"]?.string }).count == children.count)
+      if !children.isEmpty { #expect(row["Contacts"]?["done"] == true) }
+      #expect(row["Contacts"]?["nextRecordsUrl"]?.string == nil)
+    }
+  }
+
+  @Test(.covers("MS-117"))
+  func `lists in lists are completed, and one that leads nowhere is an error`() async throws {
+    let pages = [
+      "/a-0":
+        #"{"done":true,"records":[{"Id":"1","nextRecordsUrl":"a text","B":{"done":true,"records":[{"Id":"2","C":{"totalSize":3,"done":false,"nextRecordsUrl":"/c-1","records":[{"Id":"3"}]}}]}}]}"#,
+      "/c-1": #"{"done":false,"nextRecordsUrl":"/c-2","records":[{"Id":"4"}]}"#,
+      "/c-2": #"{"done":true,"records":[{"Id":"5"}]}"#,
+      "/lost":
+        #"{"done":true,"records":[{"Id":"1","B":{"done":false,"nextRecordsUrl":null,"records":[]}}]}"#,
+      "/circle":
+        #"{"done":true,"records":[{"Id":"1","B":{"done":false,"nextRecordsUrl":"/r-1","records":[]}}]}"#,
+      "/r-1": #"{"done":false,"nextRecordsUrl":"/r-2","records":[]}"#,
+      "/r-2": #"{"done":false,"nextRecordsUrl":"/r-1","records":[]}"#,
+    ]
+    let org = InMemoryOrg()
+    org.intervene { _, request in
+      .response(
+        status: 200,
+        body: pages.first { request.line.hasSuffix($0.key) }?.value ?? "{}")
+    }
+    let device = try await Device.open(org)
+    let context = SyncContext(
+      store: device.store, soupName: Device.soup, mergeMode: .overwrite, sender: org)
+    let records = try await IdQuery.allRecords(of: RestRequest(path: "/a-0"), in: context)
+    let inner = records[0]["B"]?["records"]?[0]?["C"]
+    #expect(inner?["records"]?.elements.compactMap { $0["Id"]?.string } == ["3", "4", "5"])
+    #expect(inner?["done"]?.bool == true && inner?["totalSize"]?.int64 == 3)
+    #expect(records[0]["nextRecordsUrl"]?.string == "a text")
+    for path in ["/lost", "/circle"] {
+      let error = await #expect(throws: SyncError.self) {
+        try await IdQuery.allRecords(of: RestRequest(path: path), in: context)
+      }
+      #expect(error?.code == .unexpectedResponse)
+    }
+  }
+
+  @Test(
+    .covers("MS-283"),
+    arguments: [
+      "select id, name, lastmodifieddate from Account order by LASTMODIFIEDDATE",
+      "SELECT a.Id, a.LastModifiedDate FROM Account a ORDER BY a.LastModifiedDate",
+      "SELECT Account.Id, Account.LastModifiedDate FROM Account ORDER BY LastModifiedDate",
+    ])
+  func `a field that is selected in other letters, or with its object, is not added again`(
+    soql: String
+  ) throws {
+    let target = try SoqlSyncDownTarget(query: soql)
+    #expect(target.query == soql && target.isSortedByModificationDate)
   }
 }

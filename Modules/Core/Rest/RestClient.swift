@@ -8,8 +8,8 @@ import Synchronization
 /// A client belongs to the account that it was created for, not to the current user. Any number of
 /// tasks may use it at once. When the account's token has expired, one refresh serves all requests
 /// that the server refused, and each of them is sent once more. If a repeatable request gets no
-/// response, or a 503, it is sent again by the rules of ``RetryPolicy``. No other request is sent
-/// again. After a logout of the account, requests throw `notAuthenticated`.
+/// response, a 503, or a 429 with `Retry-After`, it is sent again by the rules of ``RetryPolicy``. No
+/// other request is sent again. After a logout of the account, requests throw `notAuthenticated`.
 public final class RestClient: Sendable {
   /// The API version of requests that name none.
   public let apiVersion: String

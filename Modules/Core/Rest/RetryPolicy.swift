@@ -2,7 +2,7 @@ import HTTPTypes
 import SalesforceSDKCommon
 import Synchronization
 
-/// The number and the delays of retries after a 503 or without a response.
+/// The number and the delays of retries after a 503, after a 429 that names a wait, or without a response.
 ///
 /// Only repeatable requests are retried (``RestRequest/isRepeatable``). Each wait is a random part
 /// of a span that doubles with each attempt, so that clients that failed together do not retry
@@ -77,7 +77,8 @@ extension RetryMachine.Outcome {
   /// Whether the same request may fare better later.
   fileprivate var mayPass: Bool {
     switch self {
-    case .response(let status, _): status == 503
+    // A 429 without a wait may pass in a second or in a day.
+    case .response(let status, let asked): status == 503 || (status == 429 && asked != nil)
     case .failure(let code): code == .unreachable || code == .truncated
     }
   }

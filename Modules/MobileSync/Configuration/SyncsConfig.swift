@@ -176,7 +176,7 @@ struct SyncsConfigReader {
       let target = try self.target(json, type)
       let built = target.json
       if let options, options.fieldlist == nil, let fields = (target as? any SyncUpTarget)?.fields,
-        fields.createFieldlist == nil || fields.updateFieldlist == nil
+        fields.createFieldlist == nil, fields.updateFieldlist == nil
       {
         note(
           .noFields, sync, path,

@@ -40,7 +40,10 @@ struct ConflictCheck: Sendable {
     let store = BaseVersionStore(soupName: soupName)
     var bases = try store.bases(of: pairs.compactMap(\.record.id), in: transaction)
     let stored = try ConflictStore.conflicts(of: byEntry.keys, in: soupName, transaction)
+    let edited = EditedFields(soupName: soupName)
+    let edits = try edited.edits(of: byEntry.keys, in: transaction)
     var written: [JSONSlice] = []
+    var clean: [Int64] = []
     var agreed: [String: JSONObject] = [:]
     var open: [SyncConflict] = []
     var ended: Set<Int64> = []
@@ -56,7 +59,9 @@ struct ConflictCheck: Sendable {
         continue
       }
       let base = bases[id].flatMap { isOlder($0, than: entry) ? nil : $0 }
-      switch decision(pair, entry, flags, base: base) {
+      let isLeftOut =
+        !pair.record.asStored(entry).noting(edits[entryId], base: base, names).otherEdits.isEmpty
+      switch decision(pair, entry, flags, base: base, isLeftOut) {
       case .unchanged(let date):
         if let date { written.append(try entry.setting([(names.modificationDate, date)])) }
         if known?.mergeMode == .leaveIfChanged, known?.kind != .parentMissing {
@@ -68,20 +73,24 @@ struct ConflictCheck: Sendable {
           try entry.setting(values + RecordFlags.clean.members, removing: [SyncKeys.lastError]))
         bases[id] = ConflictMerge.overlaid(bases[id], with: members)
         agreed[id] = bases[id]
+        clean.append(entryId)
         ended.insert(entryId)
       case .conflict(let conflict):
         open.append(conflict.replacing(known))
       }
     }
     if !written.isEmpty { try transaction.upsert(slices: written, soup: soupName) }
+    try edited.forget(clean, in: transaction)
     try store.save(agreed, in: transaction)
     if !ended.isEmpty { try ConflictStore.remove(ended, of: soupName, in: transaction) }
     try ConflictStore.save(open, in: transaction)
     return Set(open.map(\.entryId))
   }
 
+  /// - Parameter isLeftOut: Whether the entry has edits that are not sent, by which it stays unsynced whatever both
+  ///   sides agree on.
   private func decision(
-    _ pair: Pair, _ entry: JSONSlice, _ flags: RecordFlags, base: JSONObject?
+    _ pair: Pair, _ entry: JSONSlice, _ flags: RecordFlags, base: JSONObject?, _ isLeftOut: Bool
   ) -> Decision {
     switch pair.remote {
     case .gone where flags.deleted: return .unchanged(date: nil)
@@ -98,12 +107,17 @@ struct ConflictCheck: Sendable {
       return .conflict(
         conflict(pair, .changedThere, fields, theirs: [names.modificationDate: text]))
     case .record(let theirs):
-      let isChanged =
-        isNewer(theirs[names.modificationDate], entry, base)
-        || base.map {
+      let isOther =
+        base.map {
           FieldMerge.isChangedThere(base: $0, mine: entry, theirs: theirs, names: names)
         } ?? false
-      guard isChanged else { return .unchanged(date: dateToTake(entry, base)) }
+      // After an upload the server's date is the upload's, which is not known here: the values decide.
+      if let base, !isOther, baseDate(base) == nil {
+        return .unchanged(date: theirs[names.modificationDate])
+      }
+      guard isOther || isNewer(theirs[names.modificationDate], entry, base) else {
+        return .unchanged(date: dateToTake(entry, base))
+      }
       if flags.deleted {
         let fields = FieldMerge.changesThere(base: base, mine: entry, theirs: theirs, names: names)
         return .conflict(conflict(pair, .deletedHere, fields, theirs: theirs))
@@ -111,6 +125,7 @@ struct ConflictCheck: Sendable {
       if agrees(pair.record, entry, theirs)
         || base.map({ isUndone(pair.record, entry, $0) }) ?? false
       {
+        if isLeftOut { return .unchanged(date: dateToTake(entry, base)) }
         // The date is not used, because only some fields of the server's record were read.
         return .agreed(
           JSONObject(theirs.filter { names.isData($0.key) && entry[$0.key] != nil }))

@@ -50,14 +50,19 @@ struct ConflictMerge: Sendable {
     let pairs = pairs.filter { !undecided.contains($0.entryId) }
     let store = BaseVersionStore(soupName: soupName)
     let bases = try store.bases(of: pairs.map(\.id), in: transaction)
+    let edited = EditedFields(soupName: soupName)
+    let edits = try edited.edits(of: pairs.map(\.entryId), in: transaction)
     var written: [JSONSlice] = []
+    var clean: [Int64] = []
     var newBases: [String: JSONObject] = [:]
     var removed: [(entryId: Int64, id: String)] = []
     var conflicts: [SyncConflict] = []
     for pair in pairs {
-      switch try decision(pair, base: bases[pair.id], known: known[pair.entryId]) {
+      let base = edits[pair.entryId]?.completing(bases[pair.id], of: pair.entry) ?? bases[pair.id]
+      switch try decision(pair, base: base, known: known[pair.entryId]) {
       case .entry(let entry, let base):
         written.append(entry)
+        if !RecordFlags(of: entry).local { clean.append(pair.entryId) }
         newBases[pair.id] = base
       case .conflict(let entry, let base, let conflict):
         if let entry { written.append(entry) }
@@ -67,6 +72,7 @@ struct ConflictMerge: Sendable {
       }
     }
     if !written.isEmpty { try transaction.upsert(slices: written, soup: soupName) }
+    try edited.forget(clean, in: transaction)
     try transaction.remove(entryIds: removed.map(\.entryId), forSoupNamed: soupName)
     try store.save(newBases, in: transaction)
     try store.remove(removed.map(\.id), in: transaction)

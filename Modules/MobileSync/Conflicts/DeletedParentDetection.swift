@@ -84,28 +84,25 @@ struct DeletedParentDetection: Sendable {
     return changed.isEmpty ? [:] : Self.children(seen.merging(changed) { $1 })
   }
 
-  /// The entries of those children whose values on the server differ from the base version, or from the entry if it
-  /// has none and was not edited; nil if the server does not return them.
-  private func changedValues(
-    among records: [SyncUpRecord], _ bases: [String: JSONObject],
+  /// The entries of those records of a level whose values on the server differ from the base version, or from the entry
+  /// if it has none and was not edited; nil if the server does not return them.
+  func changedValues(
+    among records: [SyncUpRecord], of level: TreeLevel = .children, _ bases: [String: JSONObject],
     _ target: some TreeSyncUpTarget
   ) async throws -> Set<Int64>? {
     guard let fetcher = target as? any RemoteRecordFetching else { return [] }
-    let fields = plan.rules.fields.children
+    let fields = plan.rules.fields[level]
     let compared = records.compactMap { record -> (record: SyncUpRecord, base: JSONObject)? in
       let clean = RecordFlags(of: record.record).local ? nil : record.record.value.object
       return (record.id.flatMap { bases[$0] } ?? clean).map { (record, $0) }
     }
     if compared.isEmpty { return [] }
-    var names = fields.update.filter { !$0.contains(".") && $0 != fields.idField }
-    for (_, base) in compared {
-      for (name, value) in base
-      where fields.names.isData(name) && value.object == nil && !names.contains(name) {
-        names.append(name)
-      }
-    }
+    let names = SOQLNames.appending(
+      compared.flatMap { _, base in
+        base.filter { fields.names.isData($0.key) && $0.value.object == nil }.map(\.key)
+      }, to: fields.update.filter { !$0.contains(".") && $0 != fields.idField })
     let results = try await fetcher.remoteRecords(
-      of: compared.map(\.record), fields: names, in: plan.scopes.parents.context)
+      of: compared.map(\.record), fields: names, in: plan.scopes[level].context)
     var changed: Set<Int64> = []
     for ((record, base), result) in zip(compared, results) {
       switch result {

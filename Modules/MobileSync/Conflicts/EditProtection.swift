@@ -7,8 +7,8 @@ enum EditProtection: Sendable {
   case nothing
   /// Every record that is dirty when its page is saved.
   case allEdits
-  /// Records that became dirty, or were edited again, since the run began: earlier edits are
-  /// replaced.
+  /// Records that became dirty, or were edited again, since the run began, and those with edits that a sync up has
+  /// left out: other edits are replaced.
   case editsSince([Int64: EditMark])
 
   /// A dirty record as it was when the run began.
@@ -72,8 +72,10 @@ enum EditProtection: Sendable {
     }
     if case .editsSince(let marks) = self, !unchangedByDate.isEmpty {
       let entryIds = Array(unchangedByDate.keys)
-      for (entryId, record) in try transaction.entries(entryIds, of: records.soupName)
-      where record.contentHash != marks[entryId]?.contentHash {
+      let edits = try EditedFields(soupName: records.soupName).edits(of: entryIds, in: transaction)
+      for (entryId, record) in try transaction.entries(entryIds, of: records.soupName) {
+        let isKept = edits[entryId].map { $0.isKept && !$0.names(in: record).isEmpty } ?? false
+        guard isKept || record.contentHash != marks[entryId]?.contentHash else { continue }
         if let value = unchangedByDate[entryId] { protected.insert(value) }
       }
     }

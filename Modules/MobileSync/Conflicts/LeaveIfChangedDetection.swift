@@ -62,7 +62,9 @@ struct LeaveIfChangedDetection: Sendable {
     let dateField = scope.fields.dateField
     var fields = [dateField]
     for name in scope.fields.update
-    where !fields.contains(name) && name != scope.fields.idField && !name.contains(".") {
+    where !SOQLNames.contains(name, in: fields) && name != scope.fields.idField
+      && !name.contains(".")
+    {
       // A list may serve objects that do not have all of its fields.
       if group.contains(where: { $0.record[name] != nil }) { fields.append(name) }
     }

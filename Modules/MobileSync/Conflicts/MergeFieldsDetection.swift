@@ -50,7 +50,9 @@ struct MergeFieldsDetection: Sendable {
     let dateField = scope.fields.dateField
     var fields = [dateField]
     for name in scope.fields.update
-    where !fields.contains(name) && name != scope.fields.idField && !name.contains(".") {
+    where !SOQLNames.contains(name, in: fields) && name != scope.fields.idField
+      && !name.contains(".")
+    {
       fields.append(name)
     }
     let results = try await target.remoteRecords(of: group, fields: fields, in: scope.context)

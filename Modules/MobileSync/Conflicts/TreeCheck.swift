@@ -22,7 +22,9 @@ struct TreeCheck: Sendable {
       return .undecided
     }
     let dates = try await deletion.withChildrenElsewhere(inTree, tree, target)
-    let outdated = outdated(tree, than: dates, known: try await known(tree))
+    let bases = try await bases(of: tree)
+    let outdated = try await changedByOthers(
+      outdated(tree, than: dates, known: self.dates(of: bases)), bases, target)
     let children = try await deletion.unseenChildren(of: tree, id, inTree, target)
     if outdated.isEmpty, children == nil { return nil }
     var found = outdated.compactMap { record -> SyncConflict? in
@@ -52,22 +54,57 @@ struct TreeCheck: Sendable {
     return found.isEmpty ? .undecided : .conflict
   }
 
-  /// The dates of base versions, in milliseconds since 1970, by record id.
-  private func known(_ tree: LocalTree) async throws -> [String: Int64] {
-    return try await plan.store.read { reader in
-      var known: [String: Int64] = [:]
+  /// The base versions of a tree's records, by id.
+  private func bases(of tree: LocalTree) async throws -> PerLevel<[String: JSONObject]> {
+    try await plan.store.read { reader in
+      var known = PerLevel<[String: JSONObject]>(parents: [:], children: [:])
       for level in TreeLevel.allCases {
         let part = plan.scopes[level]
         let entries = level == .parents ? [tree.parent] : tree.children
-        for (id, base) in try BaseVersionStore(soupName: part.soup.soupName).bases(
+        known[level] = try BaseVersionStore(soupName: part.soup.soupName).bases(
           of: entries.compactMap { $0.record[part.fields.idField]?.string }, in: reader)
-        {
-          let date = base[part.fields.dateField]?.string.flatMap(SalesforceDate.parse)
-          known[id] = date?.milliseconds
-        }
       }
       return known
     }
+  }
+
+  /// The dates of base versions, in milliseconds since 1970, by record id.
+  private func dates(of bases: PerLevel<[String: JSONObject]>) -> [String: Int64] {
+    var known: [String: Int64] = [:]
+    for level in TreeLevel.allCases {
+      for (id, base) in bases[level] {
+        let date = base[plan.scopes[level].fields.dateField]?.string.flatMap(SalesforceDate.parse)
+        known[id] = date?.milliseconds
+      }
+    }
+    return known
+  }
+
+  /// The records among those with a later date that others have changed: after an upload from here the date is the
+  /// upload's, which is not known, and the values decide.
+  private func changedByOthers(
+    _ outdated: [Outdated], _ bases: PerLevel<[String: JSONObject]>,
+    _ target: some TreeSyncUpTarget
+  ) async throws -> [Outdated] {
+    guard target is any RemoteRecordFetching else { return outdated }
+    var changed = outdated
+    for level in TreeLevel.allCases {
+      let fields = plan.rules.fields[level]
+      let sent = outdated.compactMap { record -> SyncUpRecord? in
+        guard record.level == level, case .modified = record.remote,
+          let base = bases[level][record.id],
+          base[fields.dateField] == nil
+        else { return nil }
+        return TreeWork.sending(record.entry, .update, fields)
+      }
+      if sent.isEmpty { continue }
+      let others = try await DeletedParentDetection(plan: plan)
+        .changedValues(among: sent, of: level, bases[level], target)
+      guard let others else { continue }
+      let own = Set(sent.map(\.entryId)).subtracting(others)
+      changed.removeAll { $0.level == level && own.contains($0.entry.id) }
+    }
+    return changed
   }
 
   /// A record of a tree, and what the server says of its age.

@@ -47,27 +47,34 @@ struct BulkInsertSoup: Sendable {
   /// Appends the records of a page, if nothing else is in the soup, and writes what belongs to it in the same
   /// transaction.
   ///
-  /// - Returns: False if the page is to be matched to entries, as all that follow; nothing is written then.
-  mutating func append<Cursor>(
+  /// - Parameters:
+  ///   - prepare: What is written before the records.
+  ///   - finish: What is written after them.
+  /// - Returns: The result of `finish`; nil if the page is to be matched to entries, as all that follow: nothing is
+  ///   written then.
+  mutating func append<Cursor, Result: Sendable>(
     _ page: DownloadedPage<Cursor>, _ writer: PageWriter, in store: SmartStore,
-    finish: @escaping @Sendable (borrowing StoreTransaction) throws -> Void
-  ) async throws -> Bool {
-    guard isFresh else { return false }
+    prepare: @escaping @Sendable (borrowing StoreTransaction) throws -> Void,
+    finish: @escaping @Sendable (borrowing StoreTransaction) throws -> Result
+  ) async throws -> Result? {
+    guard isFresh else { return nil }
     if page.parts[0].ids.allSatisfy({ seen.insert($0.hashValue).inserted }) {
       let (records, last) = (records, lastEntryId)
-      let newest = try await store.inTransaction(durability: .normal) { transaction -> Int64? in
+      let written = try await store.inTransaction(durability: .normal) {
+        transaction -> (newest: Int64, result: Result)? in
         guard try records.newestEntryId(in: transaction) == last else { return nil }
-        try finish(transaction)
-        return try writer.append(page, in: transaction) ?? last
+        try prepare(transaction)
+        let newest = try writer.append(page, in: transaction) ?? last
+        return (newest, try finish(transaction))
       }
-      if let newest {
-        lastEntryId = newest
-        return true
+      if let written {
+        lastEntryId = written.newest
+        return written.result
       }
     }
     isFresh = false
     seen = []
     try await load.buildIndexes()
-    return false
+    return nil
   }
 }

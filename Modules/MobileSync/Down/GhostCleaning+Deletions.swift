@@ -74,7 +74,7 @@ extension GhostCleaning {
       guard let entry = try transaction.entries([id], of: SyncStateStore.soupName).first else {
         return
       }
-      var state = try SyncState(json: entry.record)
+      var state = try SyncState(json: entry.record, in: transaction)
       state.deletionsUntil = time
       try SyncStateStore.save(state, in: transaction)
     }

@@ -39,24 +39,36 @@ struct PageSaving {
   /// - Parameters:
   ///   - sync: The state as it is stored.
   ///   - state: The state with the page.
+  /// - Returns: The state as it is stored now.
   mutating func save(
     _ page: DownloadedPage<some Sendable>, from sync: SyncState, to state: SyncState
-  ) async throws {
+  ) async throws -> SyncState {
     try context.checkStop()
     let (context, deletions, writer) = (context, deletions, writer)
-    let finish: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
+    let prepare: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
       // Looked at again now that the writer is ours: nothing is written after a stop.
       try context.signal.check()
       if !page.deleted.isEmpty { try deletions.apply(page.deleted, in: transaction) }
-      if state != sync { try SyncStateStore.save(state, in: transaction) }
     }
-    let isAppended =
-      try await fresh?.append(page, writer, in: context.store, finish: finish) ?? false
-    if isAppended { return }
-    let skipped = try await context.store.inTransaction(durability: .normal) { transaction in
-      try finish(transaction)
-      return try writer.save(page, in: transaction)
+    let soupNames = writer.places.map(\.records.soupName)
+    let finish: @Sendable (borrowing StoreTransaction) throws -> SyncState = { transaction in
+      var state = state
+      if page.count > 0 {
+        try state.noteDownload(into: soupNames, in: transaction)
+      }
+      if state != sync { try SyncStateStore.save(state, in: transaction) }
+      return state
+    }
+    let appended = try await fresh?.append(
+      page, writer, in: context.store, prepare: prepare, finish: finish)
+    if let appended { return appended }
+    let (skipped, saved) = try await context.store.inTransaction(durability: .normal) {
+      transaction in
+      try prepare(transaction)
+      let skipped = try writer.save(page, in: transaction)
+      return (skipped, try finish(transaction))
     }
     self.skipped.formUnion(skipped)
+    return saved
   }
 }

@@ -340,6 +340,7 @@ struct PageWriter: Sendable {
         slices: saved, setting: members, removing: [SyncKeys.lastError],
         soup: place.records.soupName, externalIdPath: idField)
     }
+    try EditedFields(soupName: place.records.soupName).forget(entryIds ?? [], in: transaction)
     if let uses = place.uses, try uses.keepsBases(place.records.soupName, in: transaction) {
       try BaseVersionStore(soupName: place.records.soupName).save(
         zip(ids, entries).map { (id: $0, base: $1) }, in: transaction)

@@ -67,9 +67,9 @@ extension SyncDownRun {
     ) { fresh in
       pages.fresh = fresh
       try await download.run(partitions) { page, partitions in
-        let state = Self.state(sync, with: partitions, count: page?.count ?? 0)
+        var state = Self.state(sync, with: partitions, count: page?.count ?? 0)
         if let page {
-          try await pages.save(page, from: sync, to: state)
+          state = try await pages.save(page, from: sync, to: state)
         } else {
           try pages.context.checkStop()
           try await SyncStateStore(store: pages.context.store).save(state, durability: .normal)

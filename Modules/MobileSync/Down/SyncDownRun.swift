@@ -13,18 +13,41 @@ struct SyncDownRun: Sendable {
   let now: @Sendable () -> Int64
   let report: @Sendable (SyncState) -> Void
 
-  /// Runs to the end.
+  /// The number of times that a run begins again because the server has dropped its pages.
+  private static let maxRestarts = 3
+
+  /// Runs to the end. If the server has dropped the pages of a query, it is sent again from the watermark on.
   ///
   /// - Parameter sync: The sync as submitted; it holds what is stored also when this throws.
   func run(_ target: some SyncDownTarget, _ sync: inout SyncState) async throws {
-    let layout = DownloadLayout(of: target, soupName: context.soupName)
-    try await layout.check(in: context.store)
+    for restart in 1... {
+      do {
+        try await runOnce(target, &sync)
+        // What the download has doubled, such as a record under another form of its id, is one entry when the run ends.
+        return try await unite(DownloadLayout(of: target, soupName: context.soupName))
+      } catch let error as SyncError where error.isOfDroppedPages && restart <= Self.maxRestarts {
+        MobileSyncLogger.log.info(
+          "The server has dropped the pages of sync \(sync.id), which begins again from its watermark."
+        )
+        sync.resume()
+      }
+    }
+  }
+
+  /// Unites the entries of records that have several.
+  private func unite(_ layout: DownloadLayout) async throws {
     for place in layout.places {
       try await context.doubles.unite(
         EntryUnion(
-          soupName: place.records.soupName, names: place.names, uses: uses, syncId: sync.id,
-          time: now()), in: context.store)
+          soupName: place.records.soupName, names: place.names, uses: uses,
+          syncId: context.syncId, time: now()), in: context.store)
     }
+  }
+
+  private func runOnce(_ target: some SyncDownTarget, _ sync: inout SyncState) async throws {
+    let layout = DownloadLayout(of: target, soupName: context.soupName)
+    try await layout.check(in: context.store)
+    try await unite(layout)
     let writer = try await PageWriter(layout, sync, uses, time: now(), in: context.store)
     if !sync.fieldsToBackfill.isEmpty, let target = target as? any FieldBackfilling {
       try await FieldBackfill(context: context, uses: uses, fields: sync.fieldsToBackfill)
@@ -192,8 +215,7 @@ struct SyncDownRun: Sendable {
       changed.checkpoint = checkpoint.isEmpty ? nil : checkpoint
     }
     if page.count > 0 { changed.isProvisional = false }
-    try await pages.save(page, from: sync, to: changed)
-    return changed
+    return try await pages.save(page, from: sync, to: changed)
   }
 
   /// The first page, looked through.

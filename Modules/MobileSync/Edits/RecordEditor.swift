@@ -6,6 +6,8 @@ struct RecordEditor {
   let soupName: String
   let idField: String
 
+  private var edited: EditedFields { EditedFields(soupName: soupName) }
+
   // MARK: Changes
 
   func create(
@@ -31,7 +33,14 @@ struct RecordEditor {
     for key in [SyncKeys.syncId, SyncKeys.lastError] { record.removeValue(forKey: key) }
     let flags = RecordFlags(local: true, created: true, updated: false, deleted: false)
     for (key, value) in flags.members { record[key] = value }
-    return try transaction.create(entry: .object(record), inSoupNamed: soupName)
+    let created = try transaction.create(entry: .object(record), inSoupNamed: soupName)
+    if let entryId = created[SyncKeys.soupEntryId]?.int64 {
+      let given = fields.filter { $0.key != idField && !SyncKeys.neverSent.contains($0.key) }
+      try edited.note(
+        given.map { (key: $0.key, value: $0.value) }, of: entryId, before: [:], isFirst: true,
+        in: transaction)
+    }
+    return created
   }
 
   func edit(
@@ -50,6 +59,7 @@ struct RecordEditor {
     try body(&record)
     let changes = try changes(from: before, to: record)
     if changes.isEmpty { return entry.value }
+    try edited.note(changes, of: entryId, before: before, isFirst: !flags.local, in: transaction)
     flags.local = true
     flags.updated = !flags.created
     return try write(entry, changes, flags, entryId, in: transaction)
@@ -78,6 +88,7 @@ struct RecordEditor {
     guard flags.local else { return }
     if flags.created {
       if try isUnacknowledged(entryId, in: transaction) { throw inDoubt(id) }
+      try edited.forget([entryId], in: transaction)
       return try transaction.remove(entryIds: [entryId], forSoupNamed: soupName)
     }
     let base = try baseVersion(id: entry[idField]?.string ?? id, in: transaction)
@@ -87,6 +98,7 @@ struct RecordEditor {
         "Cannot undo the edit of '\(id)' in soup '\(soupName)': no base version is kept, since its syncs are "
           + "in mode OVERWRITE. Run its sync down, which replaces the entry.")
     }
+    try edited.forget([entryId], in: transaction)
     let members = (base ?? [:]).filter { !SyncKeys.neverSent.contains($0.key) && $0.key != idField }
     _ = try write(
       entry, members.map { (key: $0.key, value: $0.value) }, .clean, entryId, in: transaction)

@@ -81,14 +81,7 @@ extension SyncManager {
     // Not the target of now: the fields that it added may be the ones that cannot be fetched.
     let backfilled = sync.backfilledTarget ?? sync.target
     let fields = try Self.added(by: target, to: registry.downTarget(from: backfilled))
-    if fields == nil {
-      sync.maxTimeStamp = -1
-      sync.targetState = nil
-      sync.checkpoint = nil
-      sync.partitions = nil
-      sync.serialReason = nil
-      sync.deletionsUntil = nil
-    }
+    if fields == nil { sync.forgetDownloads() }
     sync.fieldsToBackfill = fields ?? []
     sync.backfilledTarget = sync.fieldsToBackfill.isEmpty ? nil : backfilled
     sync.target = target.json

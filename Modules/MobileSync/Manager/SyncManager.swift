@@ -72,7 +72,7 @@ public actor SyncManager {
     try await Self.storeErrors { [states] in
       try await states.prepare()
       try await OutcomeStore(store: store).prepare()
-      for soup in [MetadataSoup.bases, .conflicts, .ids, .owners, .skipped] {
+      for soup in [MetadataSoup.bases, .conflicts, .edits, .ids, .owners, .skipped] {
         try await soup.prepare(store)
       }
     }

@@ -158,9 +158,20 @@ extension SyncSoup {
 
   /// The entry id of the newest entry; 0 if there is none.
   func newestEntryId(in reader: borrowing some StoreReading & ~Copyable) throws -> Int64 {
+    try firstEntryId("DESC", in: reader)
+  }
+
+  /// The entry id of the oldest entry; 0 if there is none.
+  func oldestEntryId(in reader: borrowing some StoreReading & ~Copyable) throws -> Int64 {
+    try firstEntryId("ASC", in: reader)
+  }
+
+  private func firstEntryId(
+    _ order: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Int64 {
     let rows = try reader.rows(
       "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
-        + "ORDER BY \(column(SyncKeys.soupEntryId)) DESC", [], limit: 1)
+        + "ORDER BY \(column(SyncKeys.soupEntryId)) \(order)", [], limit: 1)
     return rows.first?[0]?.int64 ?? 0
   }
 

@@ -146,7 +146,8 @@ extension SyncTargetRegistry {
   fileprivate func createFields(of soupName: String, _ states: [SyncState]) -> [String]? {
     for state in states where state.type == .syncUp && state.soupName == soupName {
       guard let target = try? upTarget(from: state.target),
-        let choice = try? SyncUpFieldChoice(target: target, options: state.options)
+        let choice = try? SyncUpFieldChoice(target: target, options: state.options),
+        !choice.lacks(.create)
       else { continue }
       return choice.create
     }

@@ -99,17 +99,39 @@ public struct SOQLMutator: Sendable, Equatable {
 
   // MARK: Select list
 
-  /// Whether `field` is an entry of the top-level select list: the whole name, in its case.
+  /// Whether `field` is an entry of the top-level select list: the whole name, as the server compares names.
   ///
-  /// For an entry with an alias (`Name n`), the first word counts. Sub-selects are not searched.
+  /// Case makes no difference, and an entry may begin with the query's object or its alias: `Id` is selected by
+  /// `id`, `Contact.Id` and `c.Id`. For an entry with an alias of its own (`Name n`), the first word counts.
+  /// Sub-selects are not searched.
   public func isSelectingField(_ field: String) -> Bool {
-    Self.entries(of: texts[.select] ?? "").contains(field)
+    SOQLNames.contains(
+      unqualified(field), in: Self.entries(of: texts[.select] ?? "").map(unqualified))
   }
 
-  /// The names in the top-level select list; nil if it has anything else, such as a sub-select.
+  /// The names in the top-level select list, without the query's object or its alias in front of them; nil if it
+  /// has anything else, such as a sub-select.
   public var selectedFields: [String]? {
     guard let list = texts[.select], !list.contains("(") else { return nil }
-    return Self.entries(of: list)
+    return Self.entries(of: list).map(unqualified)
+  }
+
+  /// A field's name without the query's object or its alias in front of it.
+  private func unqualified(_ field: String) -> String {
+    guard let dot = field.firstIndex(of: "."),
+      SOQLNames.contains(field[..<dot], in: qualifiers)
+    else {
+      return field
+    }
+    return String(field[field.index(after: dot)...])
+  }
+
+  /// The words that may stand before a field of the query's object: its name and its alias.
+  private var qualifiers: [String] {
+    let first = (texts[.from] ?? "").prefix { $0 != "," }
+    let words = first.split(whereSeparator: \.isWhitespace).map(String.init)
+    let alias = words.dropFirst().first { !SOQLNames.areSame($0, "as") }
+    return [words.first, alias].compactMap(\.self)
   }
 
   /// Puts `fields` (one, or several with commas) in front of the select list.
@@ -156,10 +178,16 @@ public struct SOQLMutator: Sendable, Equatable {
     Int(texts[.limit] ?? "").map { $0 != 0 } ?? false
   }
 
-  /// Whether the `order by` text, without spaces, is exactly `text`.
+  /// Whether the `order by` text, without spaces, is `text`, as the server compares names.
+  ///
+  /// An order with a direction, such as `Name desc`, is another one.
   public func isOrderingBy(_ text: String) -> Bool {
     guard let order = texts[.orderBy] else { return false }
-    return order.filter { !$0.isWhitespace } == text
+    func names(_ text: String) -> [String] {
+      text.split(separator: ",", omittingEmptySubsequences: false)
+        .map { unqualified($0.filter { !$0.isWhitespace }).lowercased() }
+    }
+    return names(order) == names(text)
   }
 
   /// Replaces the order; the empty text removes it.

@@ -34,6 +34,10 @@ struct MetadataSoup: Sendable {
     name: "syncs_skipped",
     indexes: [SoupIndex(path: "key", type: .string), SoupIndex(path: "syncId", type: .integer)])
 
+  /// The fields that the edit calls have changed, by soup and entry id.
+  static let edits = MetadataSoup(
+    name: "syncs_edits", indexes: [SoupIndex(path: "key", type: .string)])
+
   /// Entries of rescue bundles that were imported, by bundle, soup and entry id.
   static let rescued = MetadataSoup(
     name: "syncs_rescued", indexes: [SoupIndex(path: "key", type: .string)])
@@ -41,7 +45,7 @@ struct MetadataSoup: Sendable {
   /// Whether a soup is one of sync's own.
   static func isOwn(_ name: String) -> Bool {
     name == SyncStateStore.soupName || name == OutcomeStore.soupName
-      || [bases, conflicts, ids, owners, skipped, rescued].contains { $0.name == name }
+      || [bases, conflicts, edits, ids, owners, skipped, rescued].contains { $0.name == name }
   }
 
   /// Makes sure that the soup exists, with all its indexes.

@@ -43,12 +43,14 @@ extension SyncReport {
 }
 
 extension SyncOutcomeCounts {
-  /// `{"succeeded": n, "skipped": n, "failed": n}`.
+  /// `{"succeeded": n, "skipped": n, "failed": n, "nothingToDo": n}`, the last only if it is not 0.
   package var document: JSONValue {
-    [
+    var document: JSONObject = [
       "succeeded": .integer(Int64(succeeded)), "skipped": .integer(Int64(skipped)),
       "failed": .integer(Int64(failed)),
     ]
+    if nothingToDo > 0 { document["nothingToDo"] = .integer(Int64(nothingToDo)) }
+    return .object(document)
   }
 }
 

@@ -47,6 +47,9 @@ public struct SyncState: Sendable, Equatable {
   /// Whether the second of the watermark may not have been over when the last run requested its records: the next run
   /// requests that second again. JSON key `openSecond`, only if true; an extension of this package.
   public internal(set) var isSecondOpen = false
+  /// The soups that the records are in, as of the watermark; nil before the first page. JSON key `downloaded`, in the
+  /// store only.
+  var downloaded: DownloadedSoups?
   /// Merge mode and field list.
   public let options: SyncOptions
   /// Whether the next call that creates a sync of this name replaces this one: it was created by a
@@ -125,6 +128,14 @@ public struct SyncState: Sendable, Equatable {
     serialReason = json["serialReason"]?.string
     deletionsUntil = json["deletionsUntil"]?.int64
     isSecondOpen = json["openSecond"]?.bool ?? false
+    downloaded = json["downloaded"].flatMap(DownloadedSoups.init(json:))
+  }
+
+  /// The stored form, with what concerns the store alone.
+  var storedJSON: JSONObject {
+    var object = json
+    if let downloaded { object["downloaded"] = .object(downloaded.json) }
+    return object
   }
 
   /// The stored form.

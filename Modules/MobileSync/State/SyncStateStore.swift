@@ -38,8 +38,10 @@ struct SyncStateStore: Sendable {
 
   /// The sync with this id, nil if there is none.
   func sync(id: Int64) async throws -> SyncState? {
-    let found = try await store.retrieve(usingSoupEntryIds: [id], fromSoupNamed: Self.soupName)
-    return try found.first.map(SyncState.init(json:))
+    try await store.read { reader in
+      guard let found = try reader.entries([id], of: Self.soupName).first else { return nil }
+      return try SyncState(json: found.record, in: reader)
+    }
   }
 
   /// The sync with this name, nil if there is none.
@@ -55,25 +57,26 @@ struct SyncStateStore: Sendable {
     var after: Int64 = -1
     while true {
       let start = after
-      let entries = try await store.read { reader in
+      let (ids, found) = try await store.read { reader -> ([Int64], [SyncState]) in
         let rows = try reader.rows(
           "SELECT {syncs_soup:_soupEntryId} FROM {syncs_soup} WHERE {syncs_soup:_soupEntryId} > ? "
             + (status.map { "AND {syncs_soup:status} = '\($0.rawValue)' " } ?? "")
             + "ORDER BY {syncs_soup:_soupEntryId}",
           [.integer(start)], limit: SyncLimits.recordsPerRead)
-        return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: Self.soupName)
-      }
-      for (_, json) in entries {
-        do throws(SyncError) {
-          syncs.append(try SyncState(json: json))
-        } catch {
-          MobileSyncLogger.log.error("\(error.message)")
+        let entries = try reader.entries(rows.compactMap { $0[0]?.int64 }, of: Self.soupName)
+        var found: [SyncState] = []
+        for (_, json) in entries {
+          do {
+            found.append(try SyncState(json: json, in: reader))
+          } catch let error as SyncError {
+            MobileSyncLogger.log.error("\(error.message)")
+          }
         }
+        return (entries.map(\.id), found)
       }
-      guard entries.count == SyncLimits.recordsPerRead, let last = entries.last else {
-        return syncs
-      }
-      after = last.id
+      syncs += found
+      guard ids.count == SyncLimits.recordsPerRead, let last = ids.last else { return syncs }
+      after = last
     }
   }
 
@@ -105,7 +108,8 @@ struct SyncStateStore: Sendable {
         try Self.save(sync, in: transaction)
         return sync
       }
-      let created = try transaction.create(entry: .object(sync.json), inSoupNamed: Self.soupName)
+      let created = try transaction.create(
+        entry: .object(sync.storedJSON), inSoupNamed: Self.soupName)
       var sync = sync
       if let id = created[SyncKeys.soupEntryId]?.int64 { sync.id = id }
       return sync
@@ -121,7 +125,7 @@ struct SyncStateStore: Sendable {
       guard let found = try transaction.entries([id], of: Self.soupName).first else {
         throw Self.missing(id)
       }
-      let stored = try SyncState(json: found.record)
+      let stored = try SyncState(json: found.record, in: transaction)
       var state = stored
       state.submit(at: time)
       try Self.save(state, in: transaction)
@@ -142,7 +146,7 @@ struct SyncStateStore: Sendable {
   static func save(_ sync: SyncState, in transaction: borrowing StoreTransaction) throws {
     do {
       try transaction.update(
-        entry: .object(sync.json), withSoupEntryId: sync.id, inSoupNamed: soupName)
+        entry: .object(sync.storedJSON), withSoupEntryId: sync.id, inSoupNamed: soupName)
     } catch let error where error.code == .noSuchEntry {
       throw missing(sync.id)
     }
@@ -170,6 +174,6 @@ struct SyncStateStore: Sendable {
       "SELECT {syncs_soup:_soupEntryId} FROM {syncs_soup} WHERE {syncs_soup:name} = ?",
       [.string(name)], limit: 1)
     let entries = try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
-    return try entries.first.map { try SyncState(json: $0.record) }
+    return try entries.first.map { try SyncState(json: $0.record, in: reader) }
   }
 }

@@ -39,8 +39,7 @@ extension RemoteRecord {
     guard let first = records.first, let field = first.externalId?.field else {
       return records.map { _ in .gone }
     }
-    var needed = [idFieldName]
-    for name in [field] + fields where !needed.contains(name) { needed.append(name) }
+    let needed = SOQLNames.appending([field] + fields, to: [idFieldName])
     var found: [JSONSlice] = []
     do {
       found = try await Self.records(of: records, needed, field, in: context)

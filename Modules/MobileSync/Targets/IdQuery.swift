@@ -68,12 +68,22 @@ public struct IdQuery: Sendable {
       of: try await allRecords(of: request, in: context), in: field, from: request)
   }
 
-  /// Returns the records of all pages of a query.
+  /// Returns the records of all pages of a query. If the server drops the pages in between, it is sent once more.
   ///
   /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the pages form
   ///   a cycle.
   public static func allRecords(
     of request: RestRequest, in context: SyncContext
+  ) async throws -> [JSONSlice] {
+    do {
+      return try await recordsOfPages(from: request, in: context)
+    } catch let error as SyncError where error.isOfDroppedPages {
+      return try await recordsOfPages(from: request, in: context)
+    }
+  }
+
+  private static func recordsOfPages(
+    from request: RestRequest, in context: SyncContext
   ) async throws -> [JSONSlice] {
     var page = try await SyncPage(request, in: context)
     var records = page.records
@@ -91,6 +101,9 @@ extension SyncPage where Cursor == String {
   /// Sends a query and reads the page that it returns:
   /// `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
   ///
+  /// Of a sub-select that the server returns in several pages, the rest is fetched too: the records have all their
+  /// children.
+  ///
   /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the response is not a
   ///   query result page, or its `nextRecordsUrl` is missing or points to itself.
   public init(_ request: RestRequest, in context: SyncContext) async throws {
@@ -105,7 +118,7 @@ extension SyncPage where Cursor == String {
         json, of: request, expected: "a page that is the last or leads to another")
     }
     self.init(
-      records: Array(records.elements),
+      records: try await ChildPages.complete(records, of: request, in: context),
       totalSize: json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:)), next: next)
   }
 }

@@ -255,6 +255,12 @@ public struct SyncContext: Sendable {
           cause: error)
       }
     }
+    if let error = error as? OAuthError, error.code == .malformedResponse {
+      return SyncError(
+        .unexpectedResponse,
+        "The session could not be renewed for \(request): what responded is not the login server. Check for a proxy "
+          + "or a captive portal, and try again.", cause: error)
+    }
     if let error = error as? OAuthError, !error.code.isRetryable {
       return SyncError(
         .server, "The session could not be renewed for \(request). Log in again.", status: 401,

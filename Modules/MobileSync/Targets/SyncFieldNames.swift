@@ -21,9 +21,10 @@ public struct SyncFieldNames: Sendable, Hashable {
       modificationDate: configuration.syncText("modificationDateFieldName") ?? "")
   }
 
-  /// `fields`, with the two names appended if they are missing.
+  /// `fields`, with the two names appended if they are missing. Names are compared without regard to case, as
+  /// the server compares them.
   public func completing(_ fields: [String]) -> [String] {
-    fields + [id, modificationDate].filter { !fields.contains($0) }
+    SOQLNames.appending([id, modificationDate], to: fields)
   }
 }
 

@@ -40,8 +40,7 @@ public enum UnacknowledgedCreateSearch: Sendable {
         where !names.contains(name) && !name.contains(".") { names.append(name) }
       }
       let earliest = indices.map { lost[$0].sentAfter }.min() ?? 0
-      var fields = [idFieldName]
-      for name in names + [created, modified] where !fields.contains(name) { fields.append(name) }
+      let fields = SOQLNames.appending(names + [created, modified], to: [idFieldName])
       let query = query(type, since: earliest, fields: fields, context.userId)
       guard let records = try await records(query, in: context) else {
         for index in indices { possible[index] = nil }

@@ -278,12 +278,3 @@ struct TreeEffectWriter: Sendable {
       action: nil, kind: kind, time: time, error: entry.error)
   }
 }
-
-extension SyncUpRecord {
-  /// The record with the stored text of now, which differs in nothing that was edited.
-  func asStored(_ entry: JSONSlice) -> SyncUpRecord {
-    var record = self
-    record.record = entry
-    return record
-  }
-}

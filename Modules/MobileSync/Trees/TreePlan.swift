@@ -42,6 +42,8 @@ struct TreeRules: Sendable {
 struct TreePlan: Sendable {
   let scopes: PerLevel<SyncUpScope>
   let rules: TreeRules
+  /// The entries whose records a former run had sent.
+  var recovered = PerLevel(parents: RecoveredEntries(), children: RecoveredEntries())
   /// The entries that are not sent.
   var held = PerLevel(parents: HeldEntries(), children: HeldEntries())
   /// The references between records by local ids, apart from their links; nil if there are none.

@@ -37,6 +37,23 @@ extension TreeSender {
       })
   }
 
+  /// Records of which nothing that was edited is sent stay for a sync that does.
+  func completeLocally(leftOut steps: [TreeWork.Step]) async throws {
+    if steps.isEmpty { return }
+    let time = scope.now()
+    let outcomes = steps.map {
+      plan.outcome(of: $0, .partial, id: $0.record.id, time, error: $0.record.otherEditsError)
+    }
+    try await store.inTransaction { transaction in
+      for level in TreeLevel.allCases {
+        try EditedFields(soupName: plan.scopes[level].soup.soupName).keep(
+          steps.filter { $0.level == level }.map(\.record.entryId), in: transaction)
+      }
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    outcomes.forEach(scope.reportOutcome)
+  }
+
   func completeLocally(waiting outcomes: [SyncRecordOutcome]) async throws {
     try await save(outcomes)
   }
@@ -55,6 +72,25 @@ extension TreeSender {
           of: step, kind, id: step.record.id, time,
           error: isOwn ? nil : TreeConflictStore.treeInConflict)
       })
+  }
+
+  /// Reports the records that a former run had sent, and of which nothing is left to send.
+  ///
+  /// - Returns: Whether there are any.
+  func completeLocally(recoveredOf tree: LocalTree) async throws -> Bool {
+    let time = scope.now()
+    func outcomes(_ level: TreeLevel, _ entries: [LocalTree.Entry]) -> [SyncRecordOutcome] {
+      entries.compactMap { entryId, record in
+        guard let action = plan.recovered[level].actions[entryId], !RecordFlags(of: record).local
+        else { return nil }
+        let part = plan.scopes[level]
+        return part.outcome(
+          of: entryId, record[part.fields.idField]?.string, .succeeded, time, action: action)
+      }
+    }
+    let arrived = outcomes(.parents, [tree.parent]) + outcomes(.children, tree.children)
+    try await save(arrived)
+    return !arrived.isEmpty
   }
 
   func completeLocally(withoutWork entryId: Int64) async throws {

@@ -53,6 +53,31 @@ extension TreeSender {
     }
   }
 
+  /// The steps of children whose link the server refuses although it has the same: an entry that an app writes itself
+  /// does not say what has changed in it, and most masters cannot be exchanged.
+  func linksThatStay(
+    _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ target: some TreeSyncUpTarget
+  ) async throws -> Set<Int> {
+    let field = plan.rules.link.field
+    let refused = zip(steps.indices, outcomes).filter { index, outcome in
+      guard steps[index].isLinked, steps[index].record.action == .update,
+        case .rejected(let error) = outcome,
+        (error["errorCode"] ?? error["statusCode"])?.string == "INVALID_FIELD_FOR_INSERT_UPDATE"
+      else { return false }
+      return error["fields"]?.array?.contains { $0.string == field } ?? true
+    }.map(\.0)
+    guard !refused.isEmpty, let fetcher = target as? any RemoteRecordFetching else { return [] }
+    let results = try await fetcher.remoteRecords(
+      of: refused.map { steps[$0].record }, fields: [field], in: plan.scopes.children.context)
+    return Set(
+      zip(refused, results).compactMap { index, result in
+        guard case .record(let remote) = result,
+          ServerEquality.same(steps[index].record.record[field]?.value, remote[field]?.value)
+        else { return nil }
+        return index
+      })
+  }
+
   /// The consequences of the responses for the rest of the tree.
   struct Results {
     var acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)] = []

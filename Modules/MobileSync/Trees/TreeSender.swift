@@ -60,9 +60,10 @@ struct TreeSender: Sendable {
       try await completeLocally(withoutWork: entryId)
       return Sent()
     }
+    let arrived = try await completeLocally(recoveredOf: tree)
     var work = try await narrowed(TreeWork(tree, plan.rules))
     if work.isEmpty {
-      try await completeLocally(withoutWork: entryId)
+      if !arrived { try await completeLocally(withoutWork: entryId) }
       return Sent()
     }
     var reason = plan.reasonToHold(tree)
@@ -78,6 +79,7 @@ struct TreeSender: Sendable {
       try await completeLocally(withoutWork: entryId)
       return Sent()
     }
+    try await completeLocally(leftOut: work.takeLeftOut())
     try await completeLocally(waiting: work.takeWaiting(plan))
     var course = Course(tree: tree, parentId: id(of: tree), waiting: work.steps)
     if work.steps.first(where: { $0.level == .parents })?.record.makesRecord == true {
@@ -99,6 +101,7 @@ struct TreeSender: Sendable {
     noting conflicts: inout Set<String>
   ) async throws -> [SyncUpRecord] {
     var work = try await narrowed(TreeWork(steps: steps))
+    try await completeLocally(leftOut: work.takeLeftOut())
     try await completeLocally(waiting: work.takeWaiting(plan))
     var accepted: [SyncUpRecord] = []
     let size = max(target.maxStepsPerRequest, 1)
@@ -147,40 +150,49 @@ struct TreeSender: Sendable {
     tree.parent.record[plan.rules.fields.parents.idField]?.string
   }
 
-  /// Returns the work with only the fields and links that differ from the base versions, in mode
-  /// ``SyncMergeMode/mergeFields``.
+  /// Returns the work with the edits that it leaves out, without the links that did not change here, and in mode
+  /// ``SyncMergeMode/mergeFields`` with only the fields that differ from the base versions.
   func narrowed(_ work: TreeWork) async throws -> TreeWork {
-    if plan.scopes.parents.merge == nil { return work }
-    func ids(_ level: TreeLevel) -> [String] {
-      work.steps.filter { $0.level == level && $0.record.action == .update }
-        .compactMap(\.record.id)
+    func entries(_ level: TreeLevel) -> [(id: Int64, record: JSONSlice)] {
+      work.steps.filter { $0.level == level && $0.record.action != .delete }
+        .map { ($0.record.entryId, $0.record.record) }
     }
-    let (parentIds, childIds) = (ids(.parents), ids(.children))
-    let bases = try await store.read { reader in
-      (
-        parents: try BaseVersionStore(soupName: plan.scopes.parents.soup.soupName)
-          .bases(of: parentIds, in: reader),
-        children: try BaseVersionStore(soupName: plan.scopes.children.soup.soupName)
-          .bases(of: childIds, in: reader)
-      )
-    }
+    let parents = try await plan.scopes.parents.known(of: entries(.parents))
+    let children = try await plan.scopes.children.known(of: entries(.children))
     let makesParent = work.steps.contains { $0.level == .parents && $0.record.makesRecord }
     var work = work
     work.steps = work.steps.map { step in
-      guard step.record.action == .update, let id = step.record.id,
-        let base = step.level == .parents ? bases.parents[id] : bases.children[id]
-      else { return step }
-      let isMoved =
-        makesParent
-        || !ServerEquality.same(
-          step.record.record[plan.rules.link.field]?.value, base[plan.rules.link.field])
-      return TreeWork.Step(
-        level: step.level,
-        record: step.record.changed(
-          from: base, plan.scopes[step.level].fields.names, besides: plan.rules.link.field),
-        isLinked: step.isLinked && isMoved)
+      let known = step.level == .parents ? parents : children
+      let isUpdate = step.record.action == .update
+      let base = isUpdate ? step.record.id.flatMap { known.bases[$0] } : nil
+      let edits = known.edits[step.record.entryId]
+      var step = step
+      if RecordFlags(of: step.record.record).local {
+        step.record = step.record.noting(
+          edits, base: base, plan.scopes[step.level].fields.names, besides: plan.rules.link.field)
+      }
+      if isUpdate, step.level == .children, !makesParent,
+        isLinkKept(step.record.record, base, edits)
+      {
+        step.isLinked = false
+        step.record.fieldNames.removeAll { $0 == plan.rules.link.field }
+      }
+      if plan.scopes.parents.merge != nil, let base {
+        step.record = step.record.changed(from: base)
+      }
+      return step
     }
     return work
+  }
+
+  /// Whether a child is known to refer to the same parent as on the server: most masters cannot be exchanged, and the
+  /// server refuses their fields even with the value that it has.
+  private func isLinkKept(
+    _ child: JSONSlice, _ base: JSONObject?, _ edits: EditedFields.Edits?
+  ) -> Bool {
+    let field = plan.rules.link.field
+    if let agreed = base?[field] { return ServerEquality.same(child[field]?.value, agreed) }
+    return edits.map { !$0.names(in: child).contains(field) } ?? false
   }
 
   // MARK: Requests
@@ -189,7 +201,7 @@ struct TreeSender: Sendable {
   private func sendNext(
     _ course: inout Course, _ entryId: Int64, _ target: some TreeSyncUpTarget
   ) async throws {
-    let steps = Array(course.waiting.prefix(max(target.maxStepsPerRequest, 1)))
+    var steps = Array(course.waiting.prefix(max(target.maxStepsPerRequest, 1)))
     course.waiting.removeFirst(steps.count)
     let maker = steps.firstIndex { $0.level == .parents && $0.record.makesRecord }
     guard maker != nil || course.parentId != nil || steps.allSatisfy({ !$0.isLinked }) else {
@@ -219,6 +231,17 @@ struct TreeSender: Sendable {
       }
       throw error
     }
+    let kept = try await linksThatStay(steps, outcomes, target)
+    if !kept.isEmpty {
+      let again = steps.indices.filter(kept.contains).map { index in
+        var step = steps[index]
+        step.isLinked = false
+        return step
+      }
+      course.waiting = again + course.waiting
+      outcomes = outcomes.indices.filter { !kept.contains($0) }.map { outcomes[$0] }
+      steps = steps.indices.filter { !kept.contains($0) }.map { steps[$0] }
+    }
     try await refuseExisting(steps, &outcomes, target)
     let isParentLost = await isParentGone(steps, outcomes, course, target)
     let results = try await self.results(steps, outcomes, course, isParentLost: isParentLost)
@@ -242,6 +265,16 @@ struct TreeSender: Sendable {
 }
 
 extension TreeWork {
+  /// Removes the steps of records of which the sync sends nothing that was edited, and returns them.
+  mutating func takeLeftOut() -> [Step] {
+    func isLeftOut(_ step: Step) -> Bool {
+      step.record.action == .update && !step.isLinked && !step.record.otherEdits.isEmpty
+        && step.record.values.isEmpty
+    }
+    defer { steps.removeAll(where: isLeftOut) }
+    return steps.filter(isLeftOut)
+  }
+
   /// Removes the steps that have to wait for records that were not uploaded, and returns them; the
   /// others leave out the fields that are to go later. If a parent to create has to wait, its
   /// children wait, too.

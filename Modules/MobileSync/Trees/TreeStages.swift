@@ -41,7 +41,7 @@ struct TreeStages<Target: TreeSyncUpTarget>: SyncUpStages {
     for level in TreeLevel.allCases {
       plan.held[level].inDoubt = try await UnacknowledgedCreateRecovery(
         scope: plan.scopes[level], children: level == .parents ? plan.rules.link : nil
-      ).recover(on: target)
+      ).recover(on: target, noting: &plan.recovered[level])
     }
     for level in TreeLevel.allCases {
       let scope = plan.scopes[level]
@@ -54,7 +54,7 @@ struct TreeStages<Target: TreeSyncUpTarget>: SyncUpStages {
     }
     for level in TreeLevel.allCases {
       let updates = try await UnacknowledgedUpdateRecovery(scope: plan.scopes[level])
-        .recover(on: target)
+        .recover(on: target, noting: &plan.recovered[level])
       plan.held[level].inDoubt.merge(updates) { first, _ in first }
     }
   }

@@ -16,7 +16,7 @@ struct TreeWork: Sendable {
     let level: TreeLevel
     var record: SyncUpRecord
     /// Whether the record gets its parent's id.
-    let isLinked: Bool
+    var isLinked: Bool
   }
 
   /// An entry that is completed without the server.

@@ -86,6 +86,12 @@ struct EntryUnion: Sendable {
     let removed = merge.others.map(\.entryId)
     try transaction.remove(entryIds: removed, forSoupNamed: soupName)
     try transaction.upsert(slices: [merge.entry], soup: soupName)
+    let edited = EditedFields(soupName: soupName)
+    if merge.isClean {
+      try edited.forget(removed + [survivor], in: transaction)
+    } else {
+      try edited.move(from: removed, to: survivor, in: transaction)
+    }
     if keepsBases {
       try bases.remove(ids.subtracting([id]), in: transaction)
       try bases.save([id: merge.base], in: transaction)

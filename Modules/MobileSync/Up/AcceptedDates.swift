@@ -67,17 +67,14 @@ struct AcceptedDates: Sendable {
     _ group: [SyncUpRecord], _ target: some RemoteRecordFetching, _ context: SyncContext
   ) async throws -> [RemoteRecord] {
     let names = scope.fields.names
-    var sent = [names.modificationDate]
-    var fields = [names.modificationDate]
-    for record in group {
-      for (name, _) in record.values where !name.contains(".") && !sent.contains(name) {
-        sent.append(name)
-      }
-      for (name, value) in record.record.members
-      where names.isData(name) && value.kind != .object && value.kind != .array
-        && !fields.contains(name)
-      { fields.append(name) }
-    }
+    let sent = SOQLNames.appending(
+      group.flatMap(\.columns), to: [names.modificationDate])
+    let fields = SOQLNames.appending(
+      group.flatMap { record in
+        record.record.members
+          .filter { names.isData($0.key) && $0.value.kind != .object && $0.value.kind != .array }
+          .map(\.key)
+      }, to: [names.modificationDate])
     let results = try await target.remoteRecords(of: group, fields: fields, in: context)
     let isRefused = results.allSatisfy { if case .unknown = $0 { true } else { false } }
     if !isRefused || Set(fields) == Set(sent) { return results }

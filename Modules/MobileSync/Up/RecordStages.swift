@@ -9,6 +9,7 @@ struct RecordStages<Target: SyncUpTarget>: SyncUpStages {
   private let fetchesDates: Bool
   /// The entries that are not sent.
   private var held = HeldEntries()
+  private var recovered = RecoveredEntries()
   /// The server's versions of the entries, from the comparison.
   private var survey: UploadSurvey?
   /// The references between records by local ids; nil if there are none.
@@ -40,11 +41,13 @@ struct RecordStages<Target: SyncUpTarget>: SyncUpStages {
   }
 
   mutating func recover(_ ids: [Int64]) async throws {
-    held.inDoubt = try await UnacknowledgedCreateRecovery(scope: scope).recover(on: target)
+    held.inDoubt = try await UnacknowledgedCreateRecovery(scope: scope).recover(
+      on: target, noting: &recovered)
     let externalIds = ExternalIdRecovery(scope: scope)
     let filled = try await externalIds.fill(ids)
     try await externalIds.adopt(from: target, except: filled)
-    let updates = try await UnacknowledgedUpdateRecovery(scope: scope).recover(on: target)
+    let updates = try await UnacknowledgedUpdateRecovery(scope: scope).recover(
+      on: target, noting: &recovered)
     held.inDoubt.merge(updates) { first, _ in first }
   }
 
@@ -70,7 +73,8 @@ struct RecordStages<Target: SyncUpTarget>: SyncUpStages {
   mutating func cut(from waiting: ArraySlice<Int64>, isLastPass: Bool) async throws -> Int {
     if isLastPass { references?.beginLastPass() }
     batch = try await UploadBatch(
-      from: waiting, scope, held: held, references: references, maxSize: target.maxBatchSize)
+      from: waiting, scope, held: held, recovered: recovered, references: references,
+      maxSize: target.maxBatchSize)
     try await batch.completeLocally(scope)
     return batch.count
   }

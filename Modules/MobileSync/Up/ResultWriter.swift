@@ -34,6 +34,8 @@ struct ResultWriter: Sendable {
     var removed: [Int64] = []
     var gone: [ConflictMerge.Pair] = []
     var learned: [Int64: String] = [:]
+    var clean: [Int64] = []
+    var unsynced: [SyncUpRecord] = []
     for (record, effect) in acknowledged {
       guard let entry = entries[record.entryId] else { continue }
       let change: EntryChange
@@ -41,7 +43,7 @@ struct ResultWriter: Sendable {
       case .clean(let newId):
         change = .accepted(
           sent: record.record, now: entry, newId: newId,
-          isPartial: record.isPartial || record.hasOtherEdits)
+          isPartial: record.isPartial || !record.otherEdits.isEmpty)
       case .removeEntry: change = .deleted(sent: record.record, now: entry)
       case .keepError(let error):
         written.append(try Self.refused(entry, record, error))
@@ -59,6 +61,11 @@ struct ResultWriter: Sendable {
         continue
       case .conflict, .recreate: continue
       }
+      if case .write(.clean, _) = change {
+        clean.append(record.entryId)
+      } else if effect.isAccepted {
+        unsynced.append(record)
+      }
       switch change {
       case .write(let flags, let id):
         var members = flags.members
@@ -72,6 +79,9 @@ struct ResultWriter: Sendable {
       }
     }
     try scope.write(written, in: transaction)
+    let edited = EditedFields(soupName: scope.context.soupName)
+    try edited.accept(unsynced, in: transaction)
+    try edited.forget(clean + removed, in: transaction)
     try scope.merge?.apply(gone, in: transaction)
     if !overruled.isEmpty {
       let ended = acknowledged.filter { $0.effect.isAccepted }.map(\.record.entryId)
@@ -120,7 +130,9 @@ struct ResultWriter: Sendable {
   ) -> SyncRecordOutcome {
     switch effect {
     case .clean(let newId):
-      scope.outcome(of: record, .succeeded, id: newId ?? record.id, time)
+      scope.outcome(
+        of: record, record.otherEdits.isEmpty ? .succeeded : .partial, id: newId ?? record.id, time,
+        error: record.otherEditsError)
     case .removeEntry:
       scope.outcome(of: record, .succeeded, id: record.id, time)
     case .keepError(let error):
@@ -222,21 +234,51 @@ struct ResultWriter: Sendable {
 
 extension SyncUpRecord {
   /// The record with those fields alone that differ from what both sides agreed on.
-  ///
-  /// - Parameter link: A field that the sync uploads apart from the others.
-  func changed(
-    from base: JSONObject, _ names: SyncFieldNames, besides link: String? = nil
-  ) -> SyncUpRecord {
-    var changed = sending(
+  func changed(from base: JSONObject) -> SyncUpRecord {
+    sending(
       values.filter { !ServerEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
-    changed.hasOtherEdits = base.contains { name, value in
-      // Values that an entry shows of a related record are never uploaded.
-      guard names.isData(name), name != link, value.object == nil, !fieldNames.contains(name),
-        let mine = record[name]?.value
-      else { return false }
-      return !ServerEquality.same(mine, value)
+  }
+
+  /// The record with the edited fields that it does not send.
+  ///
+  /// - Parameters:
+  ///   - edits: The fields that the edit calls have changed.
+  ///   - base: What both sides agreed on; nil if it is not known, or does not count.
+  ///   - link: A field that the sync uploads apart from the others.
+  func noting(
+    _ edits: EditedFields.Edits?, base: JSONObject?, _ names: SyncFieldNames,
+    besides link: String? = nil
+  ) -> SyncUpRecord {
+    if action == .delete { return self }
+    func isLeftOut(_ name: String, _ mine: JSONValue) -> Bool {
+      guard names.isData(name), name != link, !fieldNames.contains(name) else { return false }
+      if makesRecord { return mine != .null }
+      return base?[name].map { !ServerEquality.same(mine, $0) } ?? true
     }
-    return changed
+    var others = edits?.names(in: record) ?? []
+    if let base, !makesRecord {
+      // Values that an entry shows of a related record are never uploaded.
+      for (name, value) in base where value.object == nil { others.insert(name) }
+    }
+    others = others.filter { name in
+      record[name].map { isLeftOut(name, $0.value) } ?? false
+    }
+    var noted = self
+    noted.otherEdits = others.sorted()
+    return noted
+  }
+
+  /// The error of an outcome that says which edits are left; nil if there are none.
+  var otherEditsError: JSONValue? {
+    if otherEdits.isEmpty { return nil }
+    let names = otherEdits.joined(separator: ", ")
+    return .object([
+      "statusCode": "FIELDS_NOT_SENT",
+      "message": .string(
+        "The sync does not send \(names), which \(otherEdits.count == 1 ? "was" : "were") edited. "
+          + "Add them to its field list, or run a sync that has them."),
+      "fields": .array(otherEdits.map { .string($0) }),
+    ])
   }
 }
 

@@ -36,13 +36,17 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// mistakes its own edit for a remote one. A record that may have been created is not sent
     /// again; its entry has a ``SyncConflict`` in doubt.
     public static let unanswered = Kind(rawValue: "unanswered")
+    /// The server has what this sync sends, and the entry has edits of other fields, by which it stays unsynced and
+    /// which later downloads keep. ``SyncRecordOutcome/error`` names the fields.
+    public static let partial = Kind(rawValue: "partial")
     /// Not sent, because the server did not return its version of the record. The entry is
     /// unchanged, and the next run requests it again.
     public static let undecided = Kind(rawValue: "undecided")
     /// Not sent, because it refers to a locally created record that is not uploaded yet. It is
     /// uploaded after that record.
     public static let waiting = Kind(rawValue: "waiting")
-    /// Nothing to upload: the app removed or cleaned the entry, or the entry has no flag.
+    /// Nothing to upload: the app removed or cleaned the entry, its values are those that the server has, or it has no
+    /// flag.
     public static let nothingToDo = Kind(rawValue: "nothingToDo")
 
     /// The stored text.
@@ -64,7 +68,8 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   /// The time of the outcome, in milliseconds since 1970.
   public let time: Int64
   /// The error of the server or of the check before sending; nil unless the record was rejected,
-  /// skipped because of another record, or not sent again because the server may still create it.
+  /// skipped because of another record, sent without some of its edits, or not sent again because the server may still
+  /// create it.
   public let error: JSONValue?
 
   init(
@@ -136,10 +141,12 @@ extension Set<SyncRecordOutcome.Kind> {
 
 /// The number of records of a sync up by outcome.
 public struct SyncOutcomeCounts: Sendable, Equatable {
-  /// Executed by the server, or nothing to upload.
+  /// Executed by the server.
   public var succeeded = 0
-  /// Not sent: because of a change on the server, because the server's version is unknown, or
-  /// because a referenced record has to be uploaded first.
+  /// Without anything to upload.
+  public var nothingToDo = 0
+  /// Not sent, or not with all edits: because of a change on the server, because the server's version is unknown,
+  /// because a referenced record has to be uploaded first, or because the sync does not send an edited field.
   public var skipped = 0
   /// Rejected, or sent without a response. The entries stay dirty.
   public var failed = 0
@@ -149,8 +156,9 @@ public struct SyncOutcomeCounts: Sendable, Equatable {
 
   mutating func add(_ kind: SyncRecordOutcome.Kind, _ count: Int = 1) {
     switch kind {
-    case .succeeded, .nothingToDo: succeeded += count
-    case .conflict, .undecided, .waiting: skipped += count
+    case .succeeded: succeeded += count
+    case .nothingToDo: nothingToDo += count
+    case .conflict, .partial, .undecided, .waiting: skipped += count
     default: failed += count
     }
   }

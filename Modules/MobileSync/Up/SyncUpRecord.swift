@@ -32,9 +32,9 @@ public struct SyncUpRecord: Sendable {
   var unsentFields: [String]
   /// Fields that are left out and have to go later.
   var leftOut: Set<String> = []
-  /// Whether the entry has edits of the server's fields that this sync does not upload: it stays unsynced, for a
+  /// The edited fields that this sync does not upload, in alphabetical order: by them the entry stays unsynced, for a
   /// sync that does.
-  var hasOtherEdits = false
+  var otherEdits: [String] = []
   /// Whether there are fields that go later.
   var isPartial: Bool { !leftOut.isEmpty }
   /// Whether those were all.
@@ -63,6 +63,9 @@ public struct SyncUpRecord: Sendable {
     }
   }
 
+  /// The names of the sent fields that are the record's own, and not another's by a path.
+  var columns: [String] { values.map(\.name).filter { !$0.contains(".") } }
+
   /// The fields that are sent and hold one of `ids`.
   func fieldsReferring(to ids: Set<String>) -> Set<String> {
     if ids.isEmpty { return [] }
@@ -81,6 +84,13 @@ public struct SyncUpRecord: Sendable {
   func sending(_ names: [String]) -> SyncUpRecord {
     var record = self
     record.fieldNames = names
+    return record
+  }
+
+  /// The record with the stored text of now, which differs in nothing that was edited.
+  func asStored(_ entry: JSONSlice) -> SyncUpRecord {
+    var record = self
+    record.record = entry
     return record
   }
 
@@ -112,7 +122,7 @@ public struct SyncUpRecord: Sendable {
     var record = self
     record.externalId = nil
     record.action = .update
-    record.fieldNames = fields.update
+    record.fieldNames = fields.lacks(.update) ? fields.create : fields.update
     return record
   }
 
@@ -136,14 +146,20 @@ public struct SyncUpRecord: Sendable {
 }
 
 /// The fields of one run: the target's lists, or those of the options.
+///
+/// A sync may have a list for one action alone, and then uploads nothing by the other.
 struct SyncUpFieldChoice: Sendable {
-  let create: [String]
-  let update: [String]
+  private let createList: [String]?
+  private let updateList: [String]?
   let names: SyncFieldNames
   let externalIdField: String?
   /// Whether a record without a value for that field gets one before it is sent.
   let fillsExternalId: Bool
 
+  /// The fields of creates, upserts and re-creations; empty without a list.
+  var create: [String] { createList ?? [] }
+  /// The fields of updates; empty without a list.
+  var update: [String] { updateList ?? [] }
   /// The fields of both lists.
   var all: [String] { create + update }
   /// The field that holds a record's id.
@@ -157,8 +173,8 @@ struct SyncUpFieldChoice: Sendable {
     fillsExternalId: Bool = false
   ) {
     self.fillsExternalId = fillsExternalId
-    self.create = create
-    self.update = update
+    createList = create
+    updateList = update
     self.names = names
     self.externalIdField = externalIdField
   }
@@ -166,20 +182,27 @@ struct SyncUpFieldChoice: Sendable {
   /// - Throws: ``SyncError`` `noFields` if neither the target nor the options have a list.
   init(target: any SyncUpTarget, options: SyncOptions) throws(SyncError) {
     let fields = target.fields
-    guard let create = fields.createFieldlist ?? options.fieldlist,
-      let update = fields.updateFieldlist ?? options.fieldlist
-    else {
+    createList = fields.createFieldlist ?? options.fieldlist
+    updateList = fields.updateFieldlist ?? options.fieldlist
+    guard createList != nil || updateList != nil else {
       throw SyncError(
         .noFields,
         "No fields specified: give the sync's options a field list, or its target lists for creates "
           + "and updates.")
     }
-    self.create = create
-    self.update = update
     names = SyncFieldNames(
       id: target.idFieldName, modificationDate: target.modificationDateFieldName)
     externalIdField = fields.externalIdFieldName
     fillsExternalId = fields.fillsExternalId
+  }
+
+  /// Whether there is no list of fields for an action. A deletion needs none.
+  func lacks(_ action: SyncUpAction) -> Bool {
+    switch action {
+    case .create, .upsert: createList == nil
+    case .update: updateList == nil
+    case .delete: false
+    }
   }
 
   /// The record's value for the external id field, unless it is absent, null, empty or a local id.
@@ -245,6 +268,10 @@ enum SyncUpDecision: Sendable {
       self = .refuse(id: id, Self.noObjectType)
       return
     }
+    guard !fields.lacks(action) else {
+      self = .refuse(id: id, Self.noFields(action))
+      return
+    }
     self = .send(
       SyncUpRecord(
         entryId: entryId, record: record, action: action, objectType: type, id: id,
@@ -254,6 +281,15 @@ enum SyncUpDecision: Sendable {
 
   static let noObjectType = clientError(
     "MISSING_OBJECT_TYPE", "The record has no object type. Set its member attributes.type.")
+
+  private static func noFields(_ action: SyncUpAction) -> JSONValue {
+    let (what, key) =
+      action == .update ? ("updates", "updateFieldlist") : ("creates", "createFieldlist")
+    return clientError(
+      "MISSING_FIELD_LIST",
+      "The sync has no list of fields for \(what). Give its target \(key), or its options fieldlist."
+    )
+  }
 
   /// An error in the form of the server's, created locally.
   static func clientError(_ code: String, _ message: String) -> JSONValue {

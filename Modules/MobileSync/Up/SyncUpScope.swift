@@ -40,7 +40,7 @@ struct SyncUpScope: Sendable {
   var soup: SyncSoup { SyncSoup(soupName: context.soupName, names: fields.names) }
 
   /// Whether a record that the server has lost is created again without a decision of the app.
-  var mayRecreate: Bool { context.mergeMode == .overwrite }
+  var mayRecreate: Bool { context.mergeMode == .overwrite && !fields.lacks(.create) }
 
   /// The union of several entries that represent one record of the soup.
   var union: EntryUnion {
@@ -117,10 +117,10 @@ struct SyncUpScope: Sendable {
   /// The outcome to report of an entry for which there is no request.
   func outcome(
     of entryId: Int64, _ id: String?, _ kind: SyncRecordOutcome.Kind, _ time: Int64,
-    error: JSONValue? = nil
+    action: SyncUpAction? = nil, error: JSONValue? = nil
   ) -> SyncRecordOutcome {
     SyncRecordOutcome(
       syncId: context.syncId, soupName: context.soupName, entryId: entryId, recordId: id,
-      action: nil, kind: kind, time: time, error: error)
+      action: action, kind: kind, time: time, error: error)
   }
 }

@@ -17,6 +17,8 @@ struct UploadBatch: Sendable {
     case waiting
     /// Its edits equal the base version.
     case unchanged
+    /// Its edits are of fields that the sync does not send.
+    case leftOut
     /// Created and deleted locally: the server never had it.
     case neverSent
     /// Invalid, so it cannot be sent.
@@ -41,7 +43,7 @@ struct UploadBatch: Sendable {
   /// - Parameter waiting: The run's next entries, one or more.
   init(
     from waiting: ArraySlice<Int64>, _ scope: SyncUpScope, held: HeldEntries,
-    references: UploadReferences?, maxSize: Int
+    recovered: RecoveredEntries = RecoveredEntries(), references: UploadReferences?, maxSize: Int
   ) async throws {
     var rest = waiting
     let maxSize = max(maxSize, 1)
@@ -58,9 +60,9 @@ struct UploadBatch: Sendable {
       for entryId in missing.sorted() {
         skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
       }
-      let bases = try await scope.bases(of: found)
+      let known = try await scope.known(of: found)
       for (entryId, entry) in found {
-        decide(entryId, entry, bases, references, scope, time)
+        decide(entryId, entry, known, recovered, references, scope, time)
       }
     }
   }
@@ -92,24 +94,31 @@ struct UploadBatch: Sendable {
   }
 
   private mutating func decide(
-    _ entryId: Int64, _ entry: JSONSlice, _ bases: [String: JSONObject],
+    _ entryId: Int64, _ entry: JSONSlice, _ known: KnownEdits, _ recovered: RecoveredEntries,
     _ references: UploadReferences?, _ scope: SyncUpScope, _ time: Int64
   ) {
+    let id = entry[scope.fields.idField]?.string
+    let arrived = recovered.actions[entryId].map { action in
+      scope.outcome(of: entryId, id, .succeeded, time, action: action)
+    }
     // The application may have cleaned it since it was listed.
     guard RecordFlags(of: entry).local else {
-      return skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
+      return skip(.nothingToDo, arrived ?? scope.outcome(of: entryId, id, .nothingToDo, time))
     }
     switch scope.decision(entryId, entry) {
     case .send(let record):
-      var changed = record
-      if scope.merge != nil, record.action == .update, let base = record.id.flatMap({ bases[$0] }) {
-        changed = record.changed(from: base, scope.fields.names)
+      let base = record.action == .update ? record.id.flatMap { known.bases[$0] } : nil
+      var changed = record.noting(known.edits[entryId], base: base, scope.fields.names)
+      if scope.merge != nil, let base {
+        changed = changed.changed(from: base)
         if changed.fieldNames.isEmpty {
-          if changed.hasOtherEdits {
-            return skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
+          if let error = changed.otherEditsError {
+            return skip(
+              .leftOut, scope.outcome(of: record, .partial, id: record.id, time, error: error))
           }
           unchanged[entryId] = entry
-          return skip(.unchanged, scope.outcome(of: entryId, record.id, .nothingToDo, time))
+          return skip(
+            .unchanged, arrived ?? scope.outcome(of: entryId, record.id, .nothingToDo, time))
         }
       }
       if let references {
@@ -147,6 +156,10 @@ struct UploadBatch: Sendable {
           try $0.record.setting(RecordFlags.clean.members, removing: [SyncKeys.lastError])
         },
         in: transaction)
+      try EditedFields(soupName: soup).forget(
+        same.map(\.id) + removed.map(\.id), in: transaction)
+      try EditedFields(soupName: soup).keep(
+        (skipped[.leftOut] ?? []).map(\.entryId), in: transaction)
       let errors = Dictionary(
         (skipped[.refused] ?? []).map { ($0.entryId, $0.error?.text ?? "") },
         uniquingKeysWith: { first, _ in first })
@@ -160,15 +173,30 @@ struct UploadBatch: Sendable {
   }
 }
 
+/// The known edits of entries that are about to be sent.
+struct KnownEdits: Sendable {
+  /// The base versions, by record id; none if the sync's mode compares nothing.
+  var bases: [String: JSONObject] = [:]
+  /// The fields that the edit calls have changed, by entry id.
+  var edits: [Int64: EditedFields.Edits] = [:]
+}
+
+/// The entries whose records a former run had sent, and whose responses were lost: the server has them.
+struct RecoveredEntries: Sendable {
+  /// The action that the server has executed, by entry id.
+  var actions: [Int64: SyncUpAction] = [:]
+}
+
 extension SyncUpScope {
-  /// The base versions of records that are about to be sent; none if only whole records are.
-  fileprivate func bases(
-    of entries: [(id: Int64, record: JSONSlice)]
-  ) async throws -> [String: JSONObject] {
-    if merge == nil || entries.isEmpty { return [:] }
+  /// Reads the known edits of entries.
+  func known(of entries: [(id: Int64, record: JSONSlice)]) async throws -> KnownEdits {
+    if entries.isEmpty { return KnownEdits() }
+    let (soup, compares) = (context.soupName, context.mergeMode != .overwrite)
     let ids = entries.compactMap { $0.record[fields.idField]?.string }
     return try await store.read { reader in
-      try BaseVersionStore(soupName: context.soupName).bases(of: ids, in: reader)
+      KnownEdits(
+        bases: compares ? try BaseVersionStore(soupName: soup).bases(of: ids, in: reader) : [:],
+        edits: try EditedFields(soupName: soup).edits(of: entries.map(\.id), in: reader))
     }
   }
 }

@@ -162,6 +162,11 @@ import TestSupport
       let wait = machine.wait(after: .response(status: status, retryAfter: nil), chance: 1)
       #expect((wait != nil) == mayPass, "\(status)")
     }
+    for (status, asked) in [(503, 2), (429, 2)] {
+      var machine = RetryMachine(policy: policy, isRepeatable: true)
+      let response = RetryMachine.Outcome.response(status: status, retryAfter: .seconds(asked))
+      #expect(machine.wait(after: response, chance: 0) == .seconds(asked), "\(status)")
+    }
     var once = RetryMachine(policy: policy, isRepeatable: false)
     #expect(once.wait(after: .failure(.unreachable), chance: 1) == nil)
     let now = SalesforceDate(milliseconds: 784_111_777_000)

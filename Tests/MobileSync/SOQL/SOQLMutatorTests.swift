@@ -110,7 +110,7 @@ import TestSupport
   @Test(
     .covers("MS-283"),
     arguments: [
-      ("Id", true), ("Name", true), ("name", false), ("Nam", false), ("Account.Name", true),
+      ("Id", true), ("Name", true), ("name", true), ("Nam", false), ("Account.Name", true),
       ("Hidden", false), ("n", false), ("Amount", true), ("From_customer__c", true),
     ])
   func `a selected field is a whole entry of the top-level list`(
@@ -120,6 +120,37 @@ import TestSupport
       "select Id,Name n , Account.Name, (select Hidden from Kids), Amount\n, From_customer__c from T"
     )
     #expect(query.isSelectingField(field) == expected)
+  }
+
+  @Test(
+    .covers("MS-283"),
+    arguments: [
+      ("select id,NAME from Contact", true), ("select Contact.Id from Contact", true),
+      ("select contact.ID from Contact", true), ("select c.Id from Contact c", true),
+      ("select C.id from Contact as c", true), ("select c.Id from Contact c, c.Account a", true),
+      ("select Account.Id from Contact", false), ("select a.Id from Contact c, c.Account a", false),
+      ("select Account.Id from Contact c", false), ("select Identity from Contact", false),
+    ])
+  func `names compare as the server compares them, with the object or its alias in front`(
+    soql: String, selectsId: Bool
+  ) {
+    let query = SOQLMutator(soql)
+    #expect(query.isSelectingField("Id") == selectsId)
+    #expect(query.isSelectingField("iD") == selectsId)
+    #expect(query.selectedFields?.contains { $0.lowercased() == "id" } == selectsId)
+  }
+
+  @Test(.covers("MS-284"))
+  func `an order is found by names as the server compares them`() {
+    for soql in [
+      "select Id from T order by lastmodifieddate",
+      "select Id from T t order by t.LastModifiedDate",
+      "select Id from T order by T.LASTMODIFIEDDATE",
+    ] {
+      #expect(SOQLMutator(soql).isOrderingBy("LastModifiedDate"), "\(soql)")
+    }
+    #expect(!SOQLMutator("select Id from T order by A desc").isOrderingBy("A"))
+    #expect(!SOQLMutator("select Id from T order by B.A").isOrderingBy("A"))
   }
 
   @Test(.covers("MS-284"))

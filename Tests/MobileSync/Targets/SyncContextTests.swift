@@ -60,6 +60,12 @@ import TestSupport
     #expect(try await error(OAuthError(code, "down")).code == .transport)
   }
 
+  @Test func `what responds in place of the login server asks for no login`() async throws {
+    let error = try await error(OAuthError(.malformedResponse, "a page"))
+    #expect(error.code == .unexpectedResponse && error.message.contains("captive portal"))
+    #expect(!error.message.contains("Log in"))
+  }
+
   @Test(.covers("MS-195"))
   func `a request that never left is refused, not unanswered`() async throws {
     let org = InMemoryOrg()

@@ -205,4 +205,33 @@ import Testing
     device.org.delete("Account", id)
     #expect(try await device.manager.cleanResyncGhosts(forName: "down") == 1)
   }
+
+  @Test(arguments: modes, [false, true])
+  func `a record that comes under a longer form of its id is one entry when the run ends`(
+    mode: SyncMergeMode, isEdited: Bool
+  ) async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: SyncOptions(mergeMode: mode),
+      soupName: Device.soup, syncName: "down")
+    try await device.store.upsert(
+      entries: [
+        [
+          "Id": "001A000000abcDE", "Name": "mine", "attributes": ["type": "Account"],
+          SyncKeys.local: .bool(isEdited), SyncKeys.locallyUpdated: .bool(isEdited),
+        ]
+      ], forSoupNamed: Device.soup)
+    org.intervene { _, _ in
+      .response(
+        status: 200,
+        body:
+          #"{"totalSize":1,"done":true,"records":[{"Id":"001A000000abcDEIAY","Name":"theirs","LastModifiedDate":"2015-02-05T21:12:03.000+0000","attributes":{"type":"Account"}}]}"#
+      )
+    }
+    try await sync("down", device)
+    #expect(try await doubles(device).isEmpty)
+    #expect(try await device.rows().map { $0["Id"] } == ["001A000000abcDEIAY"])
+    #expect(try await device.rows().first?["Name"] == (isEdited ? "mine" : "theirs"))
+  }
 }

@@ -103,11 +103,43 @@ import TestSupport
   @Test(.covers("MS-207"))
   func `no list at all is an error and an empty list is not`() throws {
     #expect {
-      try choice(SyncUpFields(createFieldlist: ["A"]), options: nil)
+      try choice(options: nil)
     } throws: {
       ($0 as? SyncError)?.code == .noFields
     }
     #expect(try choice(options: []).update == [])
+  }
+
+  @Test(
+    .covers("MS-207"),
+    arguments: [
+      (SyncUpFields(createFieldlist: ["A"]), ["create", "upsert", "delete"]),
+      (SyncUpFields(updateFieldlist: ["A"]), ["update", "delete"]),
+    ])
+  func `a list for one action uploads that one and refuses the other by name`(
+    fields: SyncUpFields, sent: [String]
+  ) throws {
+    var fields = fields
+    fields.externalIdFieldName = "Ext__c"
+    let choice = try choice(fields, options: nil)
+    for (action, members) in [
+      ("create", #""Id":"local_1","__locally_created__":true"#),
+      ("upsert", #""Id":"local_1","__locally_created__":true,"Ext__c":"7""#),
+      ("update", #""Id":"001","__locally_updated__":true"#),
+      ("delete", #""Id":"001","__locally_deleted__":true"#),
+    ] {
+      let record = try JSONSlice(
+        parsing: #"{"attributes":{"type":"Account"},"__local__":true,\#(members)}"#)
+      switch SyncUpDecision(entryId: 1, record: record, fields: choice) {
+      case .send(let record):
+        #expect(sent.contains(action) && record.action.rawValue == action)
+      case .refuse(_, let error):
+        #expect(!sent.contains(action))
+        let key = action == "update" ? "updateFieldlist" : "createFieldlist"
+        #expect(error["message"]?.string?.contains(key) == true)
+      default: Issue.record("\(action) is neither sent nor refused")
+      }
+    }
   }
 
   @Test(.covers("MS-208", "MS-209"))

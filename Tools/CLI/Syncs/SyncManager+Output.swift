@@ -110,7 +110,7 @@ extension SyncManager {
       let title = state.name ?? "\(state.id)"
       throw PartialSuccess(
         message: "Sync \(title) is partly done: \(counted(open, "record")) of "
-          + "\(open + counts.succeeded) not accepted. 'fieldforce sync outcomes \(title)' lists them."
+          + "\(open + counts.succeeded + counts.nothingToDo) not accepted. 'fieldforce sync outcomes \(title)' lists them."
       )
     }
   }

@@ -34,7 +34,10 @@ extension SyncReport {
 
 extension SyncOutcomeCounts {
   /// The counts as a line of text.
-  var line: String { "\(succeeded) succeeded, \(skipped) skipped, \(failed) failed" }
+  var line: String {
+    let rest = nothingToDo == 0 ? "" : ", \(nothingToDo) with nothing to upload"
+    return "\(succeeded) succeeded, \(skipped) skipped, \(failed) failed\(rest)"
+  }
 }
 
 extension SyncRecordOutcome {

@@ -46,14 +46,9 @@ struct ExternalIdRecovery: Sendable {
     _ records: [SyncUpRecord], _ finder: some ExternalIdFinding,
     _ marks: [Int64: UnacknowledgedMark]
   ) async throws {
-    var names: [String] = []
-    for record in records {
-      for (name, _) in record.values where !name.contains(".") && !names.contains(name) {
-        names.append(name)
-      }
-    }
     let results = try await finder.remoteRecords(
-      byExternalIdOf: records, fields: names, in: scope.context)
+      byExternalIdOf: records, fields: SOQLNames.appending(records.flatMap(\.columns), to: []),
+      in: scope.context)
     var found: [EntryAdoption.Found] = []
     for (record, result) in zip(records, results) {
       guard case .record(let remote) = result, let id = remote[scope.fields.idField]?.string,

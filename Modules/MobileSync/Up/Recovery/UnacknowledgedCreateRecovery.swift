@@ -19,8 +19,11 @@ struct UnacknowledgedCreateRecovery: Sendable {
 
   /// Searches the server.
   ///
+  /// - Parameter recovered: Gets the entries whose records were found.
   /// - Returns: The marks of the entries that are in doubt; they are not sent.
-  func recover(on target: some SyncUpTarget) async throws -> [Int64: SyncRecordOutcome] {
+  func recover(
+    on target: some SyncUpTarget, noting recovered: inout RecoveredEntries
+  ) async throws -> [Int64: SyncRecordOutcome] {
     let marks = try await OutcomeStore(store: scope.store).lost(.create, in: scope.context.soupName)
     if marks.isEmpty { return [:] }
     var lost: [Lost] = []
@@ -46,6 +49,7 @@ struct UnacknowledgedCreateRecovery: Sendable {
         return result
       }
       inDoubt.formUnion(result.inDoubt)
+      for entryId in result.made { recovered.actions[entryId] = .create }
       lost.removeAll { !result.late.contains($0.record.entryId) }
       guard let end = lost.map(\.openFor).min() else { break }
       guard let pause = patience.pause(until: end) else {
@@ -129,10 +133,11 @@ struct UnacknowledgedCreateRecovery: Sendable {
   /// another record, however much alike they are. One that a sync down has downloaded since then is the
   /// lost record, in a second entry: they become one, unless that entry was edited.
   ///
-  /// - Returns: The entries in doubt, and those whose records the server does not have, but may still make.
+  /// - Returns: The entries in doubt, those whose records the server does not have, but may still make, and those whose
+  ///   records it has made.
   private func adopt(
     _ found: [Lost], in transaction: borrowing StoreTransaction
-  ) throws -> (inDoubt: Set<Int64>, late: Set<Int64>) {
+  ) throws -> (inDoubt: Set<Int64>, late: Set<Int64>, made: Set<Int64>) {
     let ids = found.flatMap { ($0.candidates ?? []).map(\.id) }
     let known = try scope.soup.entryIds(of: ids, in: transaction)
     var claimed = try LocalIdIndex.createdLocally(among: ids, in: transaction)
@@ -179,7 +184,8 @@ struct UnacknowledgedCreateRecovery: Sendable {
           return (old, id)
         }, uniquingKeysWith: { first, _ in first }), ofSoup: scope.context.soupName,
       idField: scope.fields.idField, in: transaction)
-    try scope.union.unite(made.compactMap(\.newId), origins: origins, in: transaction)
+    let united = try scope.union.unite(
+      made.compactMap(\.newId), origins: origins, in: transaction)
     let acknowledged = Set(made.map(\.record.entryId))
     if !acknowledged.isEmpty {
       try ConflictStore.remove(acknowledged, of: scope.context.soupName, in: transaction)
@@ -196,7 +202,10 @@ struct UnacknowledgedCreateRecovery: Sendable {
         doubtful.append((found, entry, candidates))
       }
     }
-    return (try holdDoubtful(doubtful, in: transaction), late)
+    return (
+      try holdDoubtful(doubtful, in: transaction), late,
+      Set(acknowledged.map { united.survivors[$0] ?? $0 })
+    )
   }
 
   /// Stores a conflict for each record that the server may have, and ends the conflicts of the

@@ -16,8 +16,11 @@ struct UnacknowledgedUpdateRecovery: Sendable {
 
   /// Compares what was sent with what the server has.
   ///
+  /// - Parameter recovered: Gets the entries whose updates have arrived.
   /// - Returns: The marks of records whose server version is unknown; they are not sent.
-  func recover(on target: some SyncUpTarget) async throws -> [Int64: SyncRecordOutcome] {
+  func recover(
+    on target: some SyncUpTarget, noting recovered: inout RecoveredEntries
+  ) async throws -> [Int64: SyncRecordOutcome] {
     let marks = try await OutcomeStore(store: scope.store).lost(.update, in: scope.context.soupName)
     if marks.isEmpty { return [:] }
     let entries = try await scope.entries(marks.keys.sorted())
@@ -35,28 +38,25 @@ struct UnacknowledgedUpdateRecovery: Sendable {
     }
     var unclear: [Int64: SyncRecordOutcome] = [:]
     for type in waiting.keys.sorted() {
-      for entryId in try await adopt(waiting[type] ?? [], fetcher) {
-        unclear[entryId] = marks[entryId]?.outcome
-      }
+      let result = try await adopt(waiting[type] ?? [], fetcher)
+      for entryId in result.unclear { unclear[entryId] = marks[entryId]?.outcome }
+      for entryId in result.arrived { recovered.actions[entryId] = .update }
     }
     return unclear
   }
 
   /// Compares what was sent with what the server has, and lets those entries agree that do.
   ///
-  /// - Returns: The entry ids of records whose server version is unknown.
+  /// - Returns: The entry ids of records whose server version is unknown, and those of records whose update has
+  ///   arrived.
   private func adopt(
     _ sent: [SyncUpRecord], _ target: some RemoteRecordFetching
-  ) async throws -> [Int64] {
+  ) async throws -> (unclear: [Int64], arrived: [Int64]) {
     var unclear: [Int64] = []
     var arrived: [Int64: Arrival] = [:]
     for start in stride(from: 0, to: sent.count, by: SyncLimits.idsPerPage) {
       let group = Array(sent[start..<min(start + SyncLimits.idsPerPage, sent.count)])
-      let names = group.reduce(into: [scope.fields.dateField]) { names, record in
-        for (name, _) in record.values where !names.contains(name) && !name.contains(".") {
-          names.append(name)
-        }
-      }
+      let names = SOQLNames.appending(group.flatMap(\.columns), to: [scope.fields.dateField])
       let results = try await target.remoteRecords(of: group, fields: names, in: scope.context)
       let ids = group.compactMap(\.id)
       let bases = try await scope.store.read { reader in
@@ -80,12 +80,12 @@ struct UnacknowledgedUpdateRecovery: Sendable {
         }
       }
     }
-    if arrived.isEmpty { return unclear }
+    if arrived.isEmpty { return (unclear, []) }
     let agreed = arrived
     try await scope.store.inTransaction { transaction in
       try write(agreed, in: transaction)
     }
-    return unclear
+    return (unclear, Array(arrived.keys))
   }
 
   /// An update that has arrived, and the values that the server has put into another form.
@@ -99,7 +99,12 @@ struct UnacknowledgedUpdateRecovery: Sendable {
     _ arrived: [Int64: Arrival], in transaction: borrowing StoreTransaction
   ) throws {
     var written: [JSONSlice] = []
+    var clean: [Int64] = []
     var accepted: [(record: SyncUpRecord, newId: String?)] = []
+    let edited = EditedFields(soupName: scope.context.soupName)
+    let edits = try edited.edits(of: arrived.keys, in: transaction)
+    let bases = try BaseVersionStore(soupName: scope.context.soupName).bases(
+      of: arrived.values.compactMap(\.record.id), in: transaction)
     for (entryId, entry) in try transaction.entries(
       arrived.keys.sorted(), of: scope.context.soupName)
     {
@@ -118,13 +123,17 @@ struct UnacknowledgedUpdateRecovery: Sendable {
       }
       if scope.context.mergeMode == .leaveIfChanged,
         case .send(let now) = scope.decision(entryId, entry),
-        now.action == .update, now.hasValues(of: sent)
+        now.action == .update, now.hasValues(of: sent),
+        now.noting(edits[entryId], base: sent.id.flatMap { bases[$0] }, scope.fields.names)
+          .otherEdits.isEmpty
       {
         members += RecordFlags.clean.members
+        clean.append(entryId)
       }
       written.append(try entry.setting(members, removing: [SyncKeys.lastError]))
     }
     try scope.write(written, in: transaction)
+    try edited.forget(clean, in: transaction)
     let results = ResultWriter(scope: scope)
     try results.remember(accepted, in: transaction)
     try results.keep(arrived.values.map { ($0.record, $0.forms) }, in: transaction)

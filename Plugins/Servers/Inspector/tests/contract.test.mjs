@@ -261,7 +261,7 @@ test("the contract", async (t) => {
       assert.ok(sync.error === null || sync.error.message);
       const { outcomes } = await api.get(`stores/${store.id}/syncs/${sync.id}/outcomes`);
       for (const outcome of outcomes) {
-        assert.ok(["succeeded", "conflict", "rejected", "inFlight", "unanswered", "undecided", "waiting", "nothingToDo"].includes(outcome.outcome));
+        assert.ok(["succeeded", "partial", "conflict", "rejected", "inFlight", "unanswered", "undecided", "waiting", "nothingToDo"].includes(outcome.outcome));
         assert.deepEqual(["action", "conflict", "entryId", "error", "recordId", "soup"].filter((name) => !(name in outcome)), []);
       }
     }

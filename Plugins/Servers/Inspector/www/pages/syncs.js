@@ -14,7 +14,7 @@ import { table } from "../parts/table.js";
 import { visible } from "../parts/text.js";
 
 const STATUS = { NEW: "info", RUNNING: "busy", DONE: "good", FAILED: "bad", STOPPED: "warn" };
-const OUTCOMES = ["succeeded", "conflict", "rejected", "unanswered", "inFlight", "undecided", "waiting", "nothingToDo"];
+const OUTCOMES = ["succeeded", "partial", "conflict", "rejected", "unanswered", "inFlight", "undecided", "waiting", "nothingToDo"];
 
 const statusBadge = (status) => badge(STATUS[status] ?? "info", status);
 const direction = (type) => h("span", { title: type }, h("span", { "aria-hidden": "true" }, type === "syncUp" ? "↑ " : "↓ "), type === "syncUp" ? "up" : "down");
@@ -153,7 +153,7 @@ class SyncPage extends Page {
       ["Status", statusBadge(sync.status)], ["Direction", direction(sync.type)], ["Soup", visible(sync.soupName, { length: 100 })], ["Merge mode", sync.options?.mergeMode ?? "–"],
       ["Progress", progressOf(sync)], ["Rate", paceOf(sync)], ["Unsynced", count(sync.dirty)],
       ["Conflicts", sync.conflictCount ? h("a", { href: `#/store/${store.id}/conflicts` }, count(sync.conflictCount)) : "0"],
-      sync.outcomes && ["Records", `${count(sync.outcomes.succeeded)} succeeded, ${count(sync.outcomes.skipped)} skipped, ${count(sync.outcomes.failed)} failed`],
+      sync.outcomes && ["Records", `${count(sync.outcomes.succeeded)} succeeded, ${count(sync.outcomes.skipped)} skipped, ${count(sync.outcomes.failed)} failed${sync.outcomes.nothingToDo ? `, ${count(sync.outcomes.nothingToDo)} with nothing to upload` : ""}`],
       ["Started", time(sync.startTime)], ["Ended", time(sync.endTime)],
     ]),
     sync.error ? h("div.notice.bad", { role: "alert" }, h("strong", "The last run failed: ", visible(sync.error.message, { length: 1000 })), h("p.quiet", `Status ${sync.error.code || "none"}`),

@@ -79,7 +79,7 @@ export async function showEntry(pane, { api, store, soup, id, signal, onclose, o
   return title;
 }
 
-export const outcomeKind = (outcome) => ({ succeeded: "good", nothingToDo: "good", conflict: "warn", waiting: "warn", undecided: "warn" })[outcome] ?? "bad";
+export const outcomeKind = (outcome) => ({ succeeded: "good", nothingToDo: "good", partial: "warn", conflict: "warn", waiting: "warn", undecided: "warn" })[outcome] ?? "bad";
 
 function changedTable(rows) {
   if (!rows.length) return null;

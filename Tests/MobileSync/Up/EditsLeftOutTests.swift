@@ -1,0 +1,201 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Testing
+import TestSupport
+
+/// What becomes of edits of fields that a sync up does not send?
+@Suite struct EditsLeftOutTests {
+  static let modes: [SyncMergeMode] = [.overwrite, .leaveIfChanged, .mergeFields]
+
+  /// A device that has downloaded records with `Name` and `Phone`, and whose sync up sends `Name` alone.
+  private func device(
+    _ mode: SyncMergeMode, sending fields: [String] = ["Name"]
+  ) async throws -> (Device, [String]) {
+    let org = InMemoryOrg()
+    let ids = (0..<3).map { org.create("Account", ["Name": .string("N\($0)"), "Phone": "1"]) }
+    let device = try await Device.open(org)
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: SyncOptions(mergeMode: mode),
+      soupName: Device.soup, syncName: "down")
+    _ = try await device.manager.createSyncUp(
+      options: SyncOptions(mergeMode: mode, fieldlist: fields), soupName: Device.soup,
+      syncName: "up")
+    _ = try await device.manager.createSyncUp(
+      options: SyncOptions(mergeMode: mode, fieldlist: ["Name", "Phone", "Fax"]),
+      soupName: Device.soup, syncName: "all")
+    _ = try await run("down", device)
+    return (device, ids)
+  }
+
+  @discardableResult
+  private func run(_ name: String, _ device: Device) async throws -> SyncState {
+    try await device.manager.reSync(named: name).finished()
+  }
+
+  private func edit(_ id: String, _ device: Device, _ fields: JSONObject) async throws {
+    _ = try await device.store.editRecord(id: id, in: Device.soup) { record in
+      for (key, value) in fields { record[key] = value }
+    }
+  }
+
+  private func outcome(_ id: String, _ sync: SyncState, _ device: Device) async throws
+    -> SyncRecordOutcome?
+  {
+    try await device.manager.outcomes(forId: sync.id).first { $0.recordId == id }
+  }
+
+  @Test(.covers("MS-206"), arguments: modes)
+  func `they stay unsynced, the outcome names them, and a download keeps them`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Phone": "mine"])
+    try await edit(ids[1], device, ["Phone": "mine", "Name": "both"])
+    try await edit(ids[2], device, ["Name": "name"])
+    let up = try await run("up", device)
+    #expect(device.org.record("Account", ids[1])?["Name"] == "both")
+    #expect(device.org.record("Account", ids[0])?["Phone"] == "1")
+    for id in ids.prefix(2) {
+      let outcome = try await outcome(id, up, device)
+      #expect(outcome?.kind == .partial && outcome?.action == .update)
+      #expect(outcome?.error?["fields"] == ["Phone"])
+      #expect(outcome?.error?["message"]?.string?.contains("Phone") == true)
+      #expect(try await device.row(id)?[SyncKeys.local] == true)
+    }
+    #expect(try await outcome(ids[2], up, device)?.kind == .succeeded)
+    let counts = try await device.manager.outcomeCounts(forId: up.id)
+    #expect(counts.succeeded == 1 && counts.skipped == 2 && counts.nothingToDo == 0)
+    #expect(try await device.dirtyRows().count == 2)
+    // Neither a download nor a change on the server replaces them.
+    try await run("down", device)
+    for id in ids.prefix(2) { device.org.update("Account", id, ["Name": "theirs"]) }
+    try await run("down", device)
+    for id in ids.prefix(2) { #expect(try await device.row(id)?["Phone"] == "mine") }
+    try await run("up", device)
+    for id in ids.prefix(2) { #expect(try await device.row(id)?["Phone"] == "mine") }
+  }
+
+  @Test(.covers("MS-206"), arguments: modes)
+  func `a sync that sends them uploads them, and then nothing is left`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Phone": "mine"])
+    try await edit(ids[1], device, ["Phone": "mine", "Name": "both"])
+    try await run("up", device)
+    let all = try await run("all", device)
+    for id in ids.prefix(2) {
+      #expect(device.org.record("Account", id)?["Phone"] == "mine")
+      #expect(try await outcome(id, all, device)?.kind == .succeeded)
+    }
+    #expect(try await device.dirtyRows().isEmpty)
+    // A later edit is not mistaken for one of those before.
+    try await edit(ids[0], device, ["Name": "again"])
+    let up = try await run("up", device)
+    #expect(try await outcome(ids[0], up, device)?.kind == .succeeded)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(.covers("MS-206"), arguments: modes)
+  func `a field that was neither downloaded nor listed counts, also of a new record`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Fax": "7"])
+    _ = try await device.store.createRecord(
+      ["Name": "new", "Fax": "8"], type: "Account", in: Device.soup)
+    let up = try await run("up", device)
+    #expect(try await outcome(ids[0], up, device)?.kind == .partial)
+    let made = try #require(
+      device.org.records("Account").first { $0["Name"] == "new" }?["Id"]?.string)
+    #expect(try await outcome(made, up, device)?.kind == .partial)
+    #expect(try await device.dirtyRows().count == 2)
+    let all = try await run("all", device)
+    #expect(try await outcome(made, all, device)?.kind == .succeeded)
+    #expect(device.org.record("Account", made)?["Fax"] == "8")
+    #expect(device.org.record("Account", ids[0])?["Fax"] == "7")
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(.covers("MS-206"), arguments: modes)
+  func `an edit that is taken back, by hand or undone, is none`(mode: SyncMergeMode) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Phone": "mine"])
+    try await edit(ids[0], device, ["Phone": "1"])
+    let up = try await run("up", device)
+    #expect(try await outcome(ids[0], up, device)?.kind != .partial)
+    #expect(try await device.dirtyRows().isEmpty)
+    if mode == .overwrite { return }
+    try await edit(ids[1], device, ["Phone": "mine"])
+    try await run("up", device)
+    try await device.store.undoEdit(id: ids[1], in: Device.soup)
+    #expect(try await device.dirtyRows().isEmpty)
+    try await run("up", device)
+    #expect(try await device.row(ids[1])?["Phone"] == "1")
+  }
+
+  @Test(.covers("MS-206"))
+  func `an entry that the app writes itself in mode overwrite is done with its upload`()
+    async throws
+  {
+    let (device, ids) = try await device(.overwrite)
+    try await device.edit(ids[0], ["Phone": "mine"])
+    let up = try await run("up", device)
+    #expect(try await outcome(ids[0], up, device)?.kind == .succeeded)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(.covers("MS-206"), arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `an entry that the app writes itself is compared with its base version`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    try await device.edit(ids[0], ["Phone": "mine"])
+    let up = try await run("up", device)
+    #expect(try await outcome(ids[0], up, device)?.kind == .partial)
+    #expect(try await device.dirtyRows().count == 1)
+  }
+
+  @Test(.covers("MS-206"), arguments: modes)
+  func `an edit during the upload is not lost either`(mode: SyncMergeMode) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Name": "first"])
+    device.org.intervene { _, request in
+      if request.line.hasPrefix("PATCH") || request.line.hasPrefix("POST") {
+        _ = try? await device.store.editRecord(id: ids[0], in: Device.soup) { $0["Phone"] = "late" }
+      }
+      return .none
+    }
+    try await run("up", device)
+    device.org.intervene(nil)
+    #expect(device.org.record("Account", ids[0])?["Name"] == "first")
+    let up = try await run("up", device)
+    #expect(try await outcome(ids[0], up, device)?.kind == .partial)
+    #expect(try await device.row(ids[0])?["Phone"] == "late")
+    #expect(try await device.dirtyRows().count == 1)
+  }
+
+  @Test(.covers("MS-195"), arguments: modes)
+  func `a create whose response was lost has succeeded, with its id`(mode: SyncMergeMode)
+    async throws
+  {
+    let (device, _) = try await device(mode)
+    let new = try await device.store.createRecord(
+      ["Name": "new"], type: "Account", in: Device.soup)
+    device.org.intervene { _, request in
+      request.line.hasPrefix("POST") ? .dropResponse : .none
+    }
+    _ = try? await run("up", device)
+    device.org.intervene(nil)
+    let up = try await run("up", device)
+    let made = try #require(
+      device.org.records("Account").first { $0["Name"] == "new" }?["Id"]?.string)
+    let outcome = try await device.manager.outcomes(forId: up.id).first
+    #expect(outcome?.kind == .succeeded && outcome?.recordId == made)
+    #expect(outcome?.entryId == new["_soupEntryId"]?.int64)
+    #expect(try await device.manager.outcomeCounts(forId: up.id).succeeded == 1)
+  }
+}
