@@ -399,6 +399,7 @@ public final class SmartStore: Sendable {
     let binding = self.database.sealed?.binding
     let changesBefore = database.totalChangesCount
     var isMarked = false
+    var isCommitted = false
     do {
       let access = StoreAccess(
         database, catalog: try catalogs.current(database), diagnostics: diagnostics,
@@ -428,12 +429,16 @@ public final class SmartStore: Sendable {
       } else {
         try finish(database)
       }
+      isCommitted = true
+      // Files that were removed while they were written take the transaction along.
+      try self.database.checkPlace(database)
       if let changed { catalogs.publish(changed) }
       self.database.checkpoints?.didWrite(access.writtenBytes)
       changes.publish(access.change)
       diagnostics.report(access.events)
       return result
     } catch {
+      if isCommitted { throw error }
       // The first failure is the one to report; after a lost transaction there is nothing to undo.
       try? database.rollback()
       if isMarked { binding?.returnMark() }

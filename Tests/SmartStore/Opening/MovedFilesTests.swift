@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SalesforceSDKCommon
 import TestSupport
 import Testing
@@ -52,4 +53,43 @@ struct MovedFilesTests {
     }
     try? await store.close()
   }
+
+  @Test(arguments: Loss.allCases, [false, true])
+  func `a write during whose commit the files are removed or replaced fails`(
+    loss: Loss, isPlaintext: Bool
+  ) async throws {
+    let place = folder.file("commit-\(loss)-\(isPlaintext)")
+    let store = try await SmartStore.open(
+      at: place, encryption: isPlaintext ? .plaintext : testEncryption)
+    try await store.registerSoup(withName: "notes", withIndices: .init("key:integer"))
+    await expectFailure(.databaseMissing) {
+      try await store.inTransaction { transaction in
+        transaction.access.database.add(
+          transactionObserver: AtCommit { try lose(loss, at: place) }, extent: .databaseLifetime)
+        try transaction.upsert(entries: [["key": 2]], forSoupNamed: "notes")
+      }
+    }
+    await expectFailure(.databaseMissing) {
+      _ = try await store.upsert(entries: [["key": 3]], forSoupNamed: "notes")
+    }
+    try? await store.close()
+  }
+}
+
+/// Does something when SQLite begins a commit, after the store's own checks.
+private final class AtCommit: TransactionObserver {
+  private var work: (() throws -> Void)?
+
+  init(_ work: @escaping () throws -> Void) { self.work = work }
+
+  func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+  func databaseDidChange(with event: DatabaseEvent) {}
+
+  func databaseWillCommit() throws {
+    try work?()
+    work = nil
+  }
+
+  func databaseDidCommit(_ database: Database) {}
+  func databaseDidRollback(_ database: Database) {}
 }
