@@ -104,8 +104,8 @@ extension Soup {
     let value = BoundValue(key: key, type: .json1)
     let kind = key.keyKind
     let type = keyType(forPath: path) ?? .json1
-    // Without the value to decide, a key that is cut would find others: only a look-up of an external id risks it,
-    // which must find what it has just written.
+    // In a soup with entries in files nothing else can decide. Queries then use the whole key; a look-up by external
+    // id uses the key as the index stores it, since it has to find what was just written.
     let isCut =
       Soup.reservedColumn(path) == nil && (kind == .fraction || kind == .wide)
       && (!isExternal || isVerified)

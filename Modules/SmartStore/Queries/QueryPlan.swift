@@ -57,7 +57,7 @@ struct QueryPlan {
       let remedy =
         "Put words with other characters than letters and digits in double quotes: \"O'Brien\"."
       throw SmartStoreError(
-        .sql, "The search text is not in the language of match queries. \(remedy)",
+        .sql, "The search text is not a valid match query. \(remedy)",
         detail: error.detail.map { "\($0). \(remedy)" }, cause: error)
     }
   }

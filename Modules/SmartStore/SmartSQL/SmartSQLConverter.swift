@@ -24,8 +24,8 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   private var refusal: ConvertedStatement.Refusal?
   /// The end of the last token in `output`.
   private var bodyEnd = 0
-  /// Whether the conversion is in a list of values for a flag.
-  private var isInFlagList = false
+  /// The number of open parentheses in a list of values for a flag; nil outside of such a list.
+  private var flagList: Int?
 
   /// - Parameter bytes: Those of the statement, from index 0 on.
   init(_ smartSQL: String, bytes: Source, soups: [MemberKey: Soup]) {
@@ -110,7 +110,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     case UInt8(ascii: "("): scopes.openParenthesis()
     case UInt8(ascii: ")"):
       scopes.closeParenthesis()
-      isInFlagList = false
+      if let depth = flagList, scopes.depth < depth { flagList = nil }
     default: break
     }
     copy(1)
@@ -147,7 +147,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     }
     let text = source[position..<end]
     copy(end - position)
-    if isInFlagList, let others = Self.spellings(ofFlag: text) {
+    if flagList == scopes.depth, isLastInTerm(), let others = Self.spellings(ofFlag: text) {
       output.append(contentsOf: ", \(others)".utf8)
     }
   }
@@ -162,7 +162,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     if isNegated { place = endOfBlanks(from: place + 3) }
     if word(at: place, "in") {
       let list = endOfBlanks(from: place + 2)
-      isInFlagList = list < source.count && source[list] == UInt8(ascii: "(")
+      if list < source.count, source[list] == UInt8(ascii: "(") { flagList = scopes.depth + 1 }
       return
     }
     guard !isNegated,
@@ -176,6 +176,13 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     output.append(contentsOf: source[literal..<end])
     output.append(contentsOf: ", \(others))".utf8)
     position = end
+  }
+
+  /// Whether a comma or the end of a list follows.
+  private func isLastInTerm() -> Bool {
+    let next = endOfBlanks(from: position)
+    guard next < source.count else { return false }
+    return source[next] == UInt8(ascii: ",") || source[next] == UInt8(ascii: ")")
   }
 
   private static var equalities: [(text: StaticString, isEqual: Bool)] {
@@ -200,6 +207,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   /// Copies a quoted name and resolves its references. Quotes of the other kind do not end it.
   private mutating func convertQuotedName(_ quote: UInt8) throws(SmartStoreError) {
     let start = position
+    var soup: (table: String, end: Int)?
     copy(1)
     while position < source.count {
       let byte = source[position]
@@ -209,10 +217,16 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
           copy(1)
           continue
         }
+        // A name that is a soup's, and nothing else.
+        if let soup, soup.end == position - 1, scopes.clause == .from, isWhole(nextTo: start) {
+          scopes.declare(soup.table, as: alias())
+        }
         break
       }
       if byte == UInt8(ascii: "{") {
-        try convertReference(inMatchKey: false)
+        let isFirst = position == start + 1
+        let table = try convertReference(inMatchKey: false, isQuoted: true)
+        soup = isFirst ? table.map { ($0, position) } : nil
       } else {
         copy(1)
       }
@@ -243,7 +257,11 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
 
   // MARK: References
 
-  private mutating func convertReference(inMatchKey: Bool) throws(SmartStoreError) {
+  /// - Returns: The table of a soup; nil for a path.
+  @discardableResult
+  private mutating func convertReference(
+    inMatchKey: Bool, isQuoted: Bool = false
+  ) throws(SmartStoreError) -> String? {
     let start = position
     guard let end = source[start...].firstIndex(of: UInt8(ascii: "}")) else {
       throw malformed(start, String(decoding: source[start...].prefix(60), as: UTF8.self))
@@ -267,10 +285,10 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     mentioned.insert(MemberKey(soupName))
     guard let pathBytes else {
       output.append(contentsOf: soup.table.utf8)
-      if scopes.clause == .from, isWhole(nextTo: start) {
+      if !isQuoted, scopes.clause == .from, isWhole(nextTo: start) {
         scopes.declare(soup.table, as: alias())
       }
-      return
+      return soup.table
     }
     let path = String(decoding: pathBytes, as: UTF8.self)
     if inMatchKey {
@@ -281,10 +299,11 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
             + "a match query can only aim at a full_text path.")
       }
       output.append(contentsOf: column.utf8)
-      return
+      return nil
     }
     try appendColumn(of: soup, path: path, start: start)
     if LocalFlags.all.contains(path) { convertFlagComparison() }
+    return nil
   }
 
   private mutating func appendColumn(
@@ -360,14 +379,16 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   private mutating func noteClause(_ word: Range<Int>) {
     switch word.count {
     case 4 where wordIs(word, "from") && !lastWordIs("distinct"): scopes.beginClause(.from)
-    case 5
-    where wordIs(word, "where") || wordIs(word, "group") || wordIs(word, "order")
-      || wordIs(word, "limit") || wordIs(word, "union"):
+    case 5 where wordIs(word, "where") || wordIs(word, "group") || wordIs(word, "limit"):
       scopes.beginClause(.other)
-    case 6 where wordIs(word, "select"): scopes.beginSelect()
-    case 6 where wordIs(word, "having") || wordIs(word, "window") || wordIs(word, "except"):
-      scopes.beginClause(.other)
-    case 9 where wordIs(word, "intersect"): scopes.beginClause(.other)
+    case 5 where wordIs(word, "order"): scopes.beginOrder()
+    case 5 where wordIs(word, "union"): scopes.connect()
+    case 6 where wordIs(word, "select"):
+      scopes.beginSelect()
+      flagList = nil
+    case 6 where wordIs(word, "having") || wordIs(word, "window"): scopes.beginClause(.other)
+    case 6 where wordIs(word, "except"): scopes.connect()
+    case 9 where wordIs(word, "intersect"): scopes.connect()
     default: break
     }
   }

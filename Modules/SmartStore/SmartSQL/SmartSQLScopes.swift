@@ -25,6 +25,8 @@ struct SmartSQLScopes {
 
   private struct Scope {
     let outer: Int?
+    /// The SELECT before UNION, EXCEPT or INTERSECT.
+    var previous: Int?
     /// The tables of soups, with their alias or, without one, their own name.
     var soups: [(table: String, name: String)] = []
   }
@@ -33,6 +35,7 @@ struct SmartSQLScopes {
     let scope: Int
     let outer: Int?
     let clause: Clause
+    let isCompound: Bool
   }
 
   enum Clause {
@@ -47,31 +50,48 @@ struct SmartSQLScopes {
   /// The clause of the SELECT in which the conversion is. In parentheses within results it is ``Clause/other``.
   private(set) var clause = Clause.other
   private(set) var references: [Reference] = []
+  /// Whether the SELECT is one of several that UNION, EXCEPT or INTERSECT connect.
+  private var isCompound = false
   /// The number of soups in FROM clauses.
   private var declared = 0
+  private var tables: Set<String> = []
+  /// The number of open parentheses.
+  var depth: Int { levels.count }
 
   mutating func beginSelect() {
-    scopes.append(Scope(outer: outer))
+    scopes.append(Scope(outer: outer, previous: isCompound ? scope : nil))
     scope = scopes.count - 1
     clause = .results
   }
 
   mutating func beginClause(_ clause: Clause) { self.clause = clause }
 
+  /// UNION, EXCEPT or INTERSECT: another SELECT follows.
+  mutating func connect() {
+    isCompound = true
+    clause = .other
+  }
+
+  /// The terms by which connected SELECTs are ordered are those of their results.
+  mutating func beginOrder() { clause = isCompound ? .results : .other }
+
   mutating func openParenthesis() {
-    levels.append(Level(scope: scope, outer: outer, clause: clause))
+    levels.append(Level(scope: scope, outer: outer, clause: clause, isCompound: isCompound))
     outer = scope
+    isCompound = false
     if clause == .results { clause = .other }
   }
 
   mutating func closeParenthesis() {
     guard let level = levels.popLast() else { return }
     (scope, outer, clause) = (level.scope, level.outer, level.clause)
+    isCompound = level.isCompound
   }
 
   mutating func declare(_ table: String, as alias: String?) {
     scopes[scope].soups.append((table, alias ?? table))
     declared += 1
+    tables.insert(table)
   }
 
   mutating func refer(
@@ -91,9 +111,11 @@ struct SmartSQLScopes {
         if names.count > 1, name != reference.table { return .ambiguous(names) }
         return declared < 2 && !reference.isAlwaysQualified ? .none : .name(name)
       }
-      next = scopes[number].outer
+      next = scopes[number].previous ?? scopes[number].outer
     }
-    // No FROM that it could mean: SQLite finds no such table, rather than the column of another one.
-    return declared > 0 || reference.isAlwaysQualified ? .name(reference.table) : .none
+    // In a statement over one soup it is that soup's entry, by whatever sub-query it comes. Else SQLite finds no such
+    // table, rather than the column of another one.
+    let isOwn = tables.allSatisfy { $0 == reference.table }
+    return isOwn && !reference.isAlwaysQualified ? .none : .name(reference.table)
   }
 }

@@ -109,6 +109,17 @@ import TestSupport
     }
   }
 
+  @Test(.covers("SS-112"), arguments: ["integer", "floating", "json1", "string"])
+  func `a text of digits finds a number where the platform finds it`(type: String) async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("v:\(type)"))
+      try await store.upsert(entries: [["v": 1]], forSoupNamed: "s")
+      let spec = try QuerySpec.buildExactQuerySpec(
+        soupName: "s", path: "v", matchKey: "1", pageSize: 9)
+      #expect(try await store.count(using: spec) == (type == "json1" ? 0 : 1))
+    }
+  }
+
   @Test(.covers("SS-2", "SS-125"), arguments: ["string", "json1", "none"])
   func `a removal by a key leaves what only begins with it`(type: String) async throws {
     try await withStore { store async throws in

@@ -56,6 +56,39 @@ import TestSupport
     #expect(try SmartSQLConverter.convert(smartSQL, soups: Self.soups).sql == sql)
   }
 
+  @Test(
+    .covers("SS-146", "SS-152"),
+    arguments: [
+      (#"select {a:u} from "{a}" where 1"#, [["a"]]),
+      (#"select {a:u}, {b:u} from "{a}", `{b}` as y"#, [["a", "b"]]),
+      ("select {a:j} from {a} union select {a:j} from {a} order by {a:j}", [["a"]]),
+      ("select {a:j} from {a} except select {b:j} from {b} order by {a:j} limit 1", [["a"]]),
+      ("select {a:u} from {a} p union select {b:u} from {b} q order by {a:u}", [["a"], ["b"]]),
+      ("select {a:u} from (select * from {a})", [["a"]]),
+      ("with t as (select * from {a}) select {a:u} from t", [["a"]]),
+      ("select (select {b:u} from {b} y where {b:k} = {a:k}) from {a} x", [["b"]]),
+      (
+        "select {a:k} from {a} where {a:__local__} in (select 'true' from {b} where {b:u} = 'true')",
+        []
+      ),
+      ("select {a:k} from {a} where {a:__local__} in (lower('true'), 'x')", []),
+      ("select {a:k} from {a} where {a:__local__} in ('x', 'true') and {a:u} in ('a')", [["1"]]),
+      ("select {a:k} from {a} where ({a:__local__} = 'true') and ({a:u} = 'a')", [["1"]]),
+    ] as [(String, [[String]])])
+  func `a statement gives the rows of its soups`(sql: String, rows: [[String]]) async throws {
+    try await withStore { store async throws in
+      for soup in ["a", "b"] {
+        try await store.registerSoup(
+          withName: soup, withIndices: [SoupIndex]("k:string", "j:json1", "__local__:string"))
+        try await store.upsert(
+          entries: [
+            ["k": "1", "u": .string(soup), "j": .string(soup), "__local__": true]
+          ], forSoupNamed: soup)
+      }
+      #expect(try await store.rows(sql) == rows.map { $0.map { .string($0) } })
+    }
+  }
+
   @Test(.covers("SS-149"))
   func `a path of a soup that is read twice needs the name of one`() {
     for (statement, names) in [
