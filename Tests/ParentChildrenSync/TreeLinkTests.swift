@@ -34,7 +34,11 @@ import TestSupport
     tree.org.forgetRequests()
     try await tree.syncUp(mode)
     let sent = try bodies(tree.org).compactMap(\.self)
-    #expect(sent.contains(["LastName": "x"]))
+    // Where nothing is compared, nothing says which link the server has.
+    #expect(
+      sent.contains(
+        mode == .overwrite
+          ? ["LastName": "x", "AccountId": .string(a.parent)] : ["LastName": "x"]))
     #expect(sent.contains { $0["AccountId"] == .string(b.parent) })
     #expect(tree.serverTrees() == ["a": ["x"], "b": ["a 1"]])
     #expect(try await tree.dirtyCount() == 0)
@@ -111,5 +115,24 @@ import TestSupport
     try await edit(tree, a.children[1]) { $0["LastName"] = "mine" }
     try await tree.syncUp(.leaveIfChanged)
     #expect(try await tree.device.store.conflicts().map(\.recordId) == [a.children[1]])
+  }
+
+  @Test(.covers("MS-245"), arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
+  func `a child follows a parent that was created here and uploaded by another sync`(
+    mode: SyncMergeMode
+  ) async throws {
+    let tree = try await TreeDevice()
+    let a = tree.serverTree("a", children: 1)
+    try await tree.syncDown(mode)
+    let local = try await tree.localTree("b", children: 0)
+    try await edit(tree, a.children[0]) { $0["AccountId"] = .string(local) }
+    let run = try await tree.device.manager.syncUp(
+      options: SyncOptions(mergeMode: mode, fieldlist: ["Name"]), soupName: Device.soup)
+    _ = try await run.finished()
+    // An edit of another field does not say that the link is the old one.
+    try await edit(tree, a.children[0]) { $0["LastName"] = "x" }
+    try await tree.syncUp(mode)
+    #expect(tree.serverTrees() == ["a": [], "b": ["x"]])
+    #expect(try await tree.dirtyCount() == 0)
   }
 }

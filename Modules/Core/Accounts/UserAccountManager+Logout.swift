@@ -258,7 +258,9 @@ extension UserAccountManager {
 
   private func uncountable(_ identity: UserAccountIdentity, _ error: any Error) -> any Error {
     // This error is more precise.
-    if let error = error as? AccountError, error.code == .unsyncedRecords { return error }
+    if let error = error as? AccountError, [.unsyncedRecords, .busy].contains(error.code) {
+      return error
+    }
     return AccountError(
       .unsyncedRecords,
       "Cannot log out account \(identity): its unsynced records cannot be counted (\(error)). Remove "

@@ -91,7 +91,15 @@ struct RecordEditor {
       try edited.forget([entryId], in: transaction)
       return try transaction.remove(entryIds: [entryId], forSoupNamed: soupName)
     }
-    let base = try baseVersion(id: entry[idField]?.string ?? id, in: transaction)
+    let edits = try edited.edits(of: [entryId], in: transaction)[entryId]
+    // A sync up has left these edits out, and the server has everything else.
+    let left = edits.flatMap { edits in
+      edits.isKept && !flags.deleted
+        ? edits.before.filter { edits.names(in: entry).contains($0.key) } : nil
+    }
+    let base =
+      try baseVersion(id: entry[idField]?.string ?? id, in: transaction)
+      ?? left.map { JSONObject($0) }
     guard base != nil || (flags.deleted && !flags.updated) else {
       throw SyncError(
         .cannotUndo,

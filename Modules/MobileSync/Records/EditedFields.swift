@@ -8,7 +8,8 @@ import SmartStore
 /// value that it was given: what replaces the value, such as a download, ends it.
 ///
 /// ```json
-/// { "key": "accounts/5", "values": { "Phone": "555-0100" }, "before": { "Phone": "1" }, "kept": true }
+/// { "key": "accounts/5", "values": { "Phone": "555-0100" }, "before": { "Phone": "1" }, "kept": true,
+///   "sent": { "Name": "Acme" } }
 /// ```
 struct EditedFields: Sendable {
   let soupName: String
@@ -21,10 +22,21 @@ struct EditedFields: Sendable {
     var before: JSONObject = [:]
     /// Whether a sync up has left fields out: downloads do not replace the entry.
     var isKept = false
+    /// The values of other fields that the server has accepted since.
+    var sent: JSONObject = [:]
+    /// The values among ``values`` that were local ids, as the server knows them by now.
+    var resolved: JSONObject = [:]
 
     /// The fields that an entry still has as they were edited.
     func names(in entry: JSONSlice) -> Set<String> {
-      Set(values.filter { ServerEquality.same(entry[$0.key]?.value, $0.value) }.map(\.key))
+      Set(values.keys.filter { isNoted($0, entry[$0]?.value) })
+    }
+
+    /// Whether a field has the value that it was given, or the server's id of the record that it was given.
+    func isNoted(_ name: String, _ value: JSONValue?) -> Bool {
+      [values[name], resolved[name]].contains { noted in
+        noted.map { ServerEquality.same(value, $0) } ?? false
+      }
     }
 
     /// A base version with the edited fields that it lacks, as they were before: what was never downloaded is known from
@@ -55,9 +67,28 @@ struct EditedFields: Sendable {
       else { continue }
       found[entryId] = Edits(
         values: json["values"]?.value.object ?? [:], before: json["before"]?.value.object ?? [:],
-        isKept: json["kept"]?.bool ?? false)
+        isKept: json["kept"]?.bool ?? false, sent: json["sent"]?.value.object ?? [:])
     }
+    try resolve(&found, in: reader)
     return found
+  }
+
+  /// Finds the server's ids in place of local ones: entries get them when the records are uploaded.
+  private func resolve(
+    _ edits: inout [Int64: Edits], in reader: borrowing some StoreReading & ~Copyable
+  ) throws {
+    let local = Set(
+      edits.values.flatMap { $0.values.map(\.value) }.compactMap(\.string)
+        .filter(SyncKeys.isLocalId))
+    if local.isEmpty { return }
+    let ids = try LocalIdIndex.serverIds(of: local, in: reader)
+    for entryId in edits.keys {
+      for (name, value) in edits[entryId]?.values ?? [:] {
+        if let id = value.string.flatMap({ ids[$0] }) {
+          edits[entryId]?.resolved[name] = .string(id)
+        }
+      }
+    }
   }
 
   /// Whether any soup has edits: most apps write their entries themselves, and then there is nothing to look up.
@@ -102,10 +133,12 @@ struct EditedFields: Sendable {
     if changed.isEmpty { return }
     for record in records {
       guard var edits = changed[record.entryId] else { continue }
-      for (name, value) in record.values
-      where edits.values[name].map({ ServerEquality.same($0, value.value) }) ?? false {
-        edits.values[name] = nil
-        edits.before[name] = nil
+      for (name, value) in record.values {
+        edits.sent[name] = value.value
+        if edits.isNoted(name, value.value) {
+          edits.values[name] = nil
+          edits.before[name] = nil
+        }
       }
       edits.isKept = edits.isKept || !record.otherEdits.isEmpty
       changed[record.entryId] = edits
@@ -157,7 +190,7 @@ struct EditedFields: Sendable {
       entries: kept.map { entryId, edits in
         .object([
           "key": .string(key(entryId)), "values": .object(edits.values),
-          "before": .object(edits.before), "kept": .bool(edits.isKept),
+          "before": .object(edits.before), "kept": .bool(edits.isKept), "sent": .object(edits.sent),
         ])
       }, forSoupNamed: Self.metadata.name, withExternalIdPath: "key")
   }

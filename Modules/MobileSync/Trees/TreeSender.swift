@@ -169,16 +169,19 @@ struct TreeSender: Sendable {
       var step = step
       if RecordFlags(of: step.record.record).local {
         step.record = step.record.noting(
-          edits, base: base, plan.scopes[step.level].fields.names, besides: plan.rules.link.field)
+          edits, base: base, plan.scopes[step.level].fields.names,
+          besides: step.level == .children ? plan.rules.link.field : nil)
       }
       if isUpdate, step.level == .children, !makesParent,
-        isLinkKept(step.record.record, base, edits)
+        isLinkKept(step.record.record, base)
       {
         step.isLinked = false
         step.record.fieldNames.removeAll { $0 == plan.rules.link.field }
       }
       if plan.scopes.parents.merge != nil, let base {
         step.record = step.record.changed(from: base)
+      } else if isUpdate, let edits {
+        step.record = step.record.leavingOut(sent: edits.sent)
       }
       return step
     }
@@ -187,12 +190,9 @@ struct TreeSender: Sendable {
 
   /// Whether a child is known to refer to the same parent as on the server: most masters cannot be exchanged, and the
   /// server refuses their fields even with the value that it has.
-  private func isLinkKept(
-    _ child: JSONSlice, _ base: JSONObject?, _ edits: EditedFields.Edits?
-  ) -> Bool {
+  private func isLinkKept(_ child: JSONSlice, _ base: JSONObject?) -> Bool {
     let field = plan.rules.link.field
-    if let agreed = base?[field] { return ServerEquality.same(child[field]?.value, agreed) }
-    return edits.map { !$0.names(in: child).contains(field) } ?? false
+    return base?[field].map { ServerEquality.same(child[field]?.value, $0) } ?? false
   }
 
   // MARK: Requests
@@ -236,6 +236,7 @@ struct TreeSender: Sendable {
       let again = steps.indices.filter(kept.contains).map { index in
         var step = steps[index]
         step.isLinked = false
+        step.record.fieldNames.removeAll { $0 == plan.rules.link.field }
         return step
       }
       course.waiting = again + course.waiting

@@ -239,6 +239,16 @@ extension SyncUpRecord {
       values.filter { !ServerEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
   }
 
+  /// The record without the fields that the server has accepted before, when other edits were left out: sent again
+  /// they would replace what others have changed since.
+  func leavingOut(sent: JSONObject) -> SyncUpRecord {
+    if sent.isEmpty { return self }
+    return sending(
+      values.filter { name, value in
+        !(sent[name].map { ServerEquality.same(value.value, $0) } ?? false)
+      }.map(\.name))
+  }
+
   /// The record with the edited fields that it does not send.
   ///
   /// - Parameters:

@@ -111,11 +111,15 @@ struct UploadBatch: Sendable {
       var changed = record.noting(known.edits[entryId], base: base, scope.fields.names)
       if scope.merge != nil, let base {
         changed = changed.changed(from: base)
-        if changed.fieldNames.isEmpty {
-          if let error = changed.otherEditsError {
-            return skip(
-              .leftOut, scope.outcome(of: record, .partial, id: record.id, time, error: error))
-          }
+      } else if record.action == .update, let edits = known.edits[entryId] {
+        changed = changed.leavingOut(sent: edits.sent)
+      }
+      if record.action == .update, changed.fieldNames.isEmpty {
+        if let error = changed.otherEditsError {
+          return skip(
+            .leftOut, scope.outcome(of: record, .partial, id: record.id, time, error: error))
+        }
+        if scope.merge != nil, base != nil {
           unchanged[entryId] = entry
           return skip(
             .unchanged, arrived ?? scope.outcome(of: entryId, record.id, .nothingToDo, time))

@@ -22,9 +22,23 @@ extension SmartStoreManager: AccountDataKeeper {
     if isReadOnly { return 0 }
     var count = 0
     for key in try keysOnDisk(of: account) {
-      count += try await unsyncedRecords(in: store(key))
+      count += try await unsyncedRecords(in: Self.refusing(account) { try await store(key) })
     }
     return count
+  }
+
+  /// Refuses a logout if another process has a store open: it would keep a store whose key is gone.
+  private static func refusing(
+    _ account: UserAccount, _ open: () async throws -> SmartStore
+  ) async throws -> SmartStore {
+    do {
+      return try await open()
+    } catch let error as SmartStoreError where error.code == .busyOtherProcess {
+      throw AccountError(
+        .busy,
+        "Cannot log out \(account) while another process has a store of it open. \(error.message)",
+        cause: error)
+    }
   }
 
   private func unsyncedRecords(in store: SmartStore) async throws -> Int {
@@ -49,15 +63,11 @@ extension SmartStoreManager: AccountDataKeeper {
       guard !isReadOnly, isStore, heldStores[key] == nil else { return }
       var options = options
       options.keepsOthersOut = true
-      let store: SmartStore
-      do {
-        store = try await SmartStore.open(
+      let store = try await Self.refusing(account) {
+        try await SmartStore.open(
           name: key.name, owner: key.owner,
           at: URL(filePath: paths.directory, directoryHint: .isDirectory),
           encryption: encryption, options: options)
-      } catch let error as SmartStoreError where error.code == .busyOtherProcess {
-        throw AccountError(
-          .busy, "Cannot log out \(account): \(error.message) Then log out again.", cause: error)
       }
       guard heldAccounts[account.identity] == hold else {
         // The logout no longer waited.

@@ -128,7 +128,6 @@ import TestSupport
     let up = try await run("up", device)
     #expect(try await outcome(ids[0], up, device)?.kind != .partial)
     #expect(try await device.dirtyRows().isEmpty)
-    if mode == .overwrite { return }
     try await edit(ids[1], device, ["Phone": "mine"])
     try await run("up", device)
     try await device.store.undoEdit(id: ids[1], in: Device.soup)
@@ -197,5 +196,47 @@ import TestSupport
     #expect(outcome?.kind == .succeeded && outcome?.recordId == made)
     #expect(outcome?.entryId == new["_soupEntryId"]?.int64)
     #expect(try await device.manager.outcomeCounts(forId: up.id).succeeded == 1)
+  }
+
+  @Test(.covers("MS-206"), arguments: modes)
+  func `what was sent with them is not sent again over another user's change`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Phone": "mine", "Name": "sent"])
+    try await run("up", device)
+    #expect(device.org.record("Account", ids[0])?["Name"] == "sent")
+    device.org.update("Account", ids[0], ["Name": "theirs"])
+    for _ in 0..<2 {
+      try await run("down", device)
+      _ = try? await run("up", device)
+    }
+    #expect(device.org.record("Account", ids[0])?["Name"] == "theirs")
+    // What the app itself writes since then goes.
+    if mode != .overwrite { return }
+    try await device.edit(ids[0], ["Name": "again"])
+    let up = try await run("up", device)
+    #expect(device.org.record("Account", ids[0])?["Name"] == "again")
+    #expect(try await outcome(ids[0], up, device)?.kind == .partial)
+  }
+
+  @Test(.covers("MS-206"), arguments: modes)
+  func `a reference that was edited stays an edit when its record gets the server's id`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    let new = try await device.store.createRecord(
+      ["Name": "parent"], type: "Account", in: Device.soup)
+    let parent = try #require(new["Id"]?.string)
+    try await edit(ids[0], device, ["ParentId": .string(parent), "Name": "child"])
+    for _ in 0..<2 {
+      let up = try await run("up", device)
+      let outcome = try await outcome(ids[0], up, device)
+      #expect(outcome?.kind == .partial)
+      #expect(outcome?.error?["fields"] == ["ParentId"])
+    }
+    let made = device.org.records("Account").first { $0["Name"] == "parent" }?["Id"]
+    #expect(try await device.row(ids[0])?["ParentId"] == made)
+    #expect(device.org.record("Account", ids[0])?["Name"] == "child")
   }
 }

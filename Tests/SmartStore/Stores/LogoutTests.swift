@@ -146,7 +146,7 @@ import Testing
       let error = await #expect(throws: AccountError.self) {
         try await accounts.logOut(ada, force: force)
       }
-      #expect(error?.code == (force ? .busy : .unsyncedRecords))
+      #expect(error?.code == .busy)
       #expect((error?.cause as? SmartStoreError)?.code == .busyOtherProcess)
       #expect(await accounts.account(for: ada)?.loginState == .loggedIn)
       #if os(Linux)
