@@ -54,13 +54,27 @@ enum KeptValue: Equatable {
     }
   }
 
+  /// The value at a path of an element, whatever the index keeps of it; nil if the index keeps nothing.
+  init?(whole element: SpelledValue, _ path: [String], _ type: SoupIndexType?) {
+    guard KeptValue(element, path, type) != nil, let value = element.extracted(path[...]) else {
+      return nil
+    }
+    self.init(typed: value)
+  }
+
+  /// Whether an index of `type` says too little about a key, so that the whole value decides.
+  static func isWhole(_ key: SpelledValue, _ type: SoupIndexType?) -> Bool {
+    guard case .number(let number) = key else { return false }
+    let isWide = !(number.double.magnitude < 9_007_199_254_740_992)
+    return type == .integer ? isWide || number.int64 == nil : type == .floating && isWide
+  }
+
   /// A value that keeps its JSON type.
-  private init(typed value: SpelledValue) {
+  init(typed value: SpelledValue) {
     switch value {
     case .bool(let flag): self = .integer(flag ? 1 : 0)
     case .number(let number):
-      let isPlain = number.spelling.utf8.allSatisfy { $0 == 0x2d || (0x30...0x39).contains($0) }
-      self = (isPlain ? number.int64 : nil).map { .integer($0) } ?? .double(number.double)
+      self = number.int64.map { .integer($0) } ?? .double(number.double)
     default: self = .text(value.indexText)
     }
   }
