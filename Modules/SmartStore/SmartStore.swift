@@ -430,8 +430,14 @@ public final class SmartStore: Sendable {
         try finish(database)
       }
       isCommitted = true
-      // Files that were removed while they were written take the transaction along.
-      try self.database.checkPlace(database)
+      do throws(SmartStoreError) {
+        try self.database.checkPlace(database)
+      } catch  where error.code == .databaseMissing {
+        // Files that were removed while they were written take the transaction along.
+        throw error
+      } catch {
+        // The transaction is stored. The next one reports the damage.
+      }
       if let changed { catalogs.publish(changed) }
       self.database.checkpoints?.didWrite(access.writtenBytes)
       changes.publish(access.change)
