@@ -15,9 +15,14 @@ struct TreeDevice: Sendable {
   let org: InMemoryOrg
   let device: Device
   let relationship: RelationshipType
+  /// The fields that a sync up sends of a parent and of a child, besides their names.
+  private let furtherFields: [String]
 
-  init(_ relationship: RelationshipType = .masterDetail) async throws {
+  init(
+    _ relationship: RelationshipType = .masterDetail, sendingAlso furtherFields: [String] = []
+  ) async throws {
     self.relationship = relationship
+    self.furtherFields = furtherFields
     org = InMemoryOrg()
     org.relate(
       "Contacts", parent: "Account", child: "Contact", by: "AccountId",
@@ -33,10 +38,12 @@ struct TreeDevice: Sendable {
   }
 
   var up: ParentChildrenSyncUpTarget {
-    ParentChildrenSyncUpTarget(
+    let fields = ["Name"] + furtherFields
+    let childFields = ["LastName"] + furtherFields
+    return ParentChildrenSyncUpTarget(
       parent: Self.parent, children: Self.children, relationshipType: relationship,
-      createFieldlist: ["Name"], updateFieldlist: ["Name"],
-      childrenCreateFieldlist: ["LastName"], childrenUpdateFieldlist: ["LastName"])
+      createFieldlist: fields, updateFieldlist: fields,
+      childrenCreateFieldlist: childFields, childrenUpdateFieldlist: childFields)
   }
 
   /// Makes an account on the server with `count` contacts.
@@ -52,12 +59,17 @@ struct TreeDevice: Sendable {
 
   /// Makes an account here with `count` contacts.
   @discardableResult
-  func localTree(_ name: String, children count: Int) async throws -> String {
+  func localTree(
+    _ name: String, children count: Int, with further: JSONObject = [:]
+  ) async throws -> String {
     let parent = device.manager.createLocalId()
-    try await device.create([["Id": .string(parent), "Name": .string(name)]])
+    func completed(_ record: JSONObject) -> JSONObject {
+      record.merging(further) { own, _ in own }
+    }
+    try await device.create([completed(["Id": .string(parent), "Name": .string(name)])])
     try await device.create(
       (0..<count).map {
-        ["LastName": .string("\(name) \($0)"), "AccountId": .string(parent)]
+        completed(["LastName": .string("\(name) \($0)"), "AccountId": .string(parent)])
       }, type: "Contact", in: Self.contacts)
     return parent
   }

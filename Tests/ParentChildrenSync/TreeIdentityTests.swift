@@ -62,21 +62,22 @@ import Testing
   func `a tree in doubt is held, and its children follow the parent that is chosen`(
     mode: SyncMergeMode
   ) async throws {
-    let tree = try await TreeDevice(.lookup)
+    let tree = try await TreeDevice(.lookup, sendingAlso: ["Phone"])
     tree.org.setClock(SalesforceDateNow.milliseconds)
-    try await tree.localTree("a", children: 2)
+    try await tree.localTree("a", children: 2, with: ["Phone": "1"])
     tree.org.intervene { _, _ in .dropResponse }
     _ = await syncErrorCode { try await tree.syncUp(mode) }
     tree.org.intervene(nil)
     let parent = try #require(tree.org.records("Account").first?["Id"]?.string)
-    tree.org.update("Account", parent, ["Name": "theirs"])
+    tree.org.update("Account", parent, ["Phone": "theirs"])
     for _ in 0..<2 { try await tree.syncUp(mode) }
     #expect(tree.org.records("Account").count == 1 && tree.org.records("Contact").count == 2)
     let conflict = try #require(try await tree.device.store.conflicts().first)
     #expect(conflict.kind == .inDoubt && conflict.candidates.map(\.id) == [parent])
     try await tree.device.store.resolve(conflict, .record(parent))
     try await tree.syncUp(mode)
-    #expect(tree.serverTrees() == ["theirs": ["a 0", "a 1"]])
+    #expect(tree.serverTrees() == ["a": ["a 0", "a 1"]])
+    #expect(tree.org.record("Account", parent)?["Phone"] == "theirs")
     #expect(try await tree.localTrees() == tree.serverTrees())
     #expect(try await tree.dirtyCount() == 0)
     #expect(try await tree.idsAgree())
@@ -87,19 +88,17 @@ import Testing
   func `a tree whose values a trigger replaced is held, parent and children`(
     mode: SyncMergeMode
   ) async throws {
-    let tree = try await TreeDevice(.lookup)
+    let tree = try await TreeDevice(.lookup, sendingAlso: ["Phone"])
     tree.org.setClock(SalesforceDateNow.milliseconds)
     tree.org.changeValuesOnSaving { _, fields in
-      for name in ["Name", "LastName"] where fields[name]?.string?.hasPrefix("a") ?? false {
-        fields[name] = "replaced"
-      }
+      if fields["Phone"] == "1" { fields["Phone"] = "none" }
     }
-    try await tree.localTree("a", children: 1)
+    try await tree.localTree("a", children: 1, with: ["Phone": "1"])
     tree.org.intervene { _, _ in .dropResponse }
     _ = await syncErrorCode { try await tree.syncUp(mode) }
     tree.org.intervene(nil)
     for _ in 0..<2 { try await tree.syncUp(mode) }
-    #expect(tree.serverTrees() == ["replaced": ["replaced"]])
+    #expect(tree.serverTrees() == ["a": ["a 0"]])
     for _ in 0..<2 {
       for conflict in try await tree.device.store.conflicts() {
         #expect(conflict.kind == .inDoubt && conflict.candidates.count == 1)
@@ -107,8 +106,8 @@ import Testing
       }
       try await tree.syncUp(mode)
     }
-    #expect(tree.serverTrees() == ["replaced": ["replaced"]])
-    #expect(tree.org.records("Contact").count == 1)
+    #expect(tree.serverTrees() == ["a": ["a 0"]])
+    #expect(tree.org.records("Contact").map { $0["Phone"] } == ["none"])
     #expect(try await tree.idsAgree())
     #expect(try await tree.device.store.conflicts().isEmpty)
   }

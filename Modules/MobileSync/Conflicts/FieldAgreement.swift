@@ -15,6 +15,21 @@ enum FieldAgreement {
     return evidence
   }
 
+  /// Whether every value that was sent is the server's too, or has another form of the server's. False if nothing but
+  /// empty values was sent.
+  static func mayHold(_ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice) -> Bool {
+    let (agreeing, counted) = extent(sent, made)
+    return counted > 0 && agreeing == counted
+      && sent.allSatisfy { name, value in
+        name.contains(".") || !isEmpty(value) || agrees(value, made[name])
+      }
+  }
+
+  /// Whether the value of a field that was sent is the server's too, or has another form of the server's.
+  static func mayAgree(_ sent: (name: String, value: JSONSlice), _ made: JSONSlice) -> Bool {
+    extent([sent], made) == (1, 1)
+  }
+
   /// The number of sent values that are not empty, and the number of them that the server has.
   /// Values in another form of the server count as equal.
   static func extent(
@@ -69,8 +84,8 @@ enum FieldAgreement {
     return ServerEquality.isStored(sent.value, as: made?.value)
   }
 
-  /// The server keeps an empty text as null.
-  private static func isEmpty(_ value: JSONSlice) -> Bool {
+  /// Whether a value says nothing: the server keeps an empty text as null.
+  static func isEmpty(_ value: JSONSlice) -> Bool {
     ServerEquality.same(value.value, nil)
   }
 }

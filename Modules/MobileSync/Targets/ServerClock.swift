@@ -10,7 +10,7 @@ final class ServerClock: Sendable {
   /// The maximum difference between the dates of responses and of records, in milliseconds.
   private static let tolerance: Int64 = 60 * 60 * 1_000
   /// The maximum difference between the clocks of the server's parts, in milliseconds.
-  private static let skew: Int64 = 60 * 1_000
+  private static let skew: Int64 = 5 * 1_000
   /// The time in milliseconds in which a request may still create a record after its response was found lost: the
   /// platform ends a transaction after ten minutes, and a request can be delayed on its way.
   private static let lateness: Int64 = 15 * 60 * 1_000

@@ -2,6 +2,7 @@ import HTTPTypes
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
 public import SmartStore
+import Synchronization
 
 /// A sender of the requests of syncs, such as a `RestClient`.
 ///
@@ -36,6 +37,15 @@ extension SyncRequestSender {
 
 extension RestClient: SyncRequestSender {}
 
+/// A count of requests, shared by the copies of a context.
+final class RequestCount: Sendable {
+  private let count = Atomic(0)
+
+  var value: Int { count.load(ordering: .relaxed) }
+
+  func add() { count.add(1, ordering: .relaxed) }
+}
+
 /// The environment of a target during one run. Each call receives it; do not store it.
 public struct SyncContext: Sendable {
   /// The store.
@@ -66,6 +76,8 @@ public struct SyncContext: Sendable {
   let signal: StopSignal
   /// The server's time according to its responses.
   let serverClock: ServerClock
+  /// The number of requests that the server may have worked on.
+  var processed = RequestCount()
   /// The soups that were searched for records with several entries.
   var doubles = DoubleSearch()
   /// Waits, as the manager's environment says.
@@ -120,14 +132,21 @@ public struct SyncContext: Sendable {
     } catch let error as StopSignal.Interruption {
       throw error
     } catch {
-      throw Self.sendingError(error, request)
+      let failure = Self.sendingError(error, request)
+      if RequestEnd(failure, after: .zero) != .notProcessed { processed.add() }
+      throw failure
     }
     if response.isSuccess, let date = response.headers[.date].flatMap(SalesforceDate.parseHTTP) {
       serverClock.note(date)
     }
     switch response.status {
-    case 401, 429, 503: throw Self.serverError(response, request)
-    default: return response
+    case 401, 429, 503:
+      let failure = Self.serverError(response, request)
+      if RequestEnd(failure, after: .zero) != .notProcessed { processed.add() }
+      throw failure
+    default:
+      processed.add()
+      return response
     }
   }
 

@@ -123,9 +123,15 @@ public struct UnacknowledgedCreate: Sendable {
   public let sentAfter: Int64
   /// The times of the server, in milliseconds since 1970, between which it created the record if the request arrived;
   /// nil if they are not known.
-  ///
-  /// What this user created in between may be the record whatever its values are, since a trigger can replace them.
   public let arrival: ClosedRange<Int64>?
+
+  /// The time from which a search for the record begins, in milliseconds since 1970, at a whole second.
+  var earliest: Int64 { max(sentAfter, arrival?.lowerBound ?? sentAfter) / 1_000 * 1_000 }
+
+  /// Whether a record of this time, which is known to the second, may be the one.
+  func mayHaveBeenCreated(at time: Int64) -> Bool {
+    time >= earliest && arrival.map { time <= $0.upperBound } ?? true
+  }
 
   /// Describes an unacknowledged create.
   public init(record: SyncUpRecord, sentAfter: Int64, arrival: ClosedRange<Int64>? = nil) {

@@ -20,11 +20,12 @@ public enum UnacknowledgedCreateSearch: Sendable {
 
   /// Implements ``UnacknowledgedCreateFinding/possibleRecords(for:in:)``.
   ///
-  /// A record that this user created since then is a candidate if it agrees in every field, was
-  /// changed since its creation, or agrees in most of the sent fields, because the server may
-  /// change values when it stores them. One that was created while the request could arrive is a
-  /// candidate with any values (``UnacknowledgedCreate/arrival``). It costs one query per object type. If the server does not
-  /// know the fields, the result is nil.
+  /// A record that this user created while the request could arrive is a candidate if it agrees in every field, up to
+  /// the forms that the server gives to values. One that was changed, by a user since then or by a trigger at once, is
+  /// one if it agrees in the fields that tell records apart: its names, its subject, its title and the external id.
+  /// If none of them was sent, it is one only if it was changed after its creation, and agrees in most of the values
+  /// that no other record of the response has. It costs one query for each object type. If the server does not know
+  /// the fields, the result is nil.
   ///
   /// - Parameter idFieldName: The target's id field.
   /// - Throws: As ``SyncContext/json(for:)``.
@@ -39,7 +40,7 @@ public enum UnacknowledgedCreateSearch: Sendable {
         for (name, _) in lost[index].record.values
         where !names.contains(name) && !name.contains(".") { names.append(name) }
       }
-      let earliest = indices.map { lost[$0].sentAfter }.min() ?? 0
+      let earliest = indices.map { lost[$0].earliest }.min() ?? 0
       let fields = SOQLNames.appending(names + [created, modified], to: [idFieldName])
       let query = query(type, since: earliest, fields: fields, context.userId)
       guard let records = try await records(query, in: context) else {
@@ -68,24 +69,42 @@ public enum UnacknowledgedCreateSearch: Sendable {
       let time = ServerDate.milliseconds(of: made[created])
       guard let id = made[idFieldName]?.string,
         // One query serves records that were sent at different times.
-        time.map({ $0 >= lost.sentAfter / 1_000 * 1_000 }) ?? true
+        time.map({ lost.mayHaveBeenCreated(at: $0) }) ?? true
       else { continue }
       var values: JSONObject = [:]
       for (name, _) in sent where !name.contains(".") { values[name] = made[name]?.value }
       values[modified] = made[modified]?.value
       if FieldAgreement.holds(sent, made) {
         exact.append(UnacknowledgedCreateCandidate(id: id, agrees: true, values: values))
-        continue
-      }
-      let (agreeing, counted) = FieldAgreement.extent(sent, made)
-      let isTouched = ServerDate.milliseconds(of: made[modified]) != time
-      let mayHaveArrived = time.map { lost.arrival?.contains($0) ?? false } ?? false
-      if isTouched || mayHaveArrived || (counted > 0 && agreeing * 2 >= counted) {
+      } else if FieldAgreement.mayHold(sent, made) || mayBeChanged(made, of: records, lost) {
         others.append(
-          (agreeing, UnacknowledgedCreateCandidate(id: id, agrees: false, values: values)))
+          (
+            FieldAgreement.extent(sent, made).agreeing,
+            UnacknowledgedCreateCandidate(id: id, agrees: false, values: values)
+          ))
       }
     }
     return exact + others.sorted { $0.agreement > $1.agreement }.map(\.candidate)
+  }
+
+  /// The fields by which users tell records of the platform's objects apart.
+  private static let tellingFields = ["Name", "FirstName", "LastName", "Subject", "Title"]
+
+  /// Whether a record of a response may be the one that was sent, with other values by now.
+  private static func mayBeChanged(
+    _ made: JSONSlice, of records: [JSONSlice], _ lost: UnacknowledgedCreate
+  ) -> Bool {
+    let sent = lost.record.values.filter { name, value in
+      !name.contains(".") && !FieldAgreement.isEmpty(value)
+    }
+    let keys = tellingFields + [lost.record.externalId?.field].compactMap(\.self)
+    let telling = sent.filter { SOQLNames.contains($0.name, in: keys) }
+    if !telling.isEmpty { return telling.allSatisfy { FieldAgreement.mayAgree($0, made) } }
+    if made[created]?.string == made[modified]?.string { return false }
+    let unshared = sent.filter { field in
+      records.count { FieldAgreement.mayAgree(field, $0) } < 2
+    }
+    return unshared.count { FieldAgreement.mayAgree($0, made) } * 2 > unshared.count
   }
 
   /// Records of one type that this user made, by their creation.

@@ -222,12 +222,14 @@ struct TreeSender: Sendable {
     try await markInFlight(steps)
     var outcomes: [SyncUpOutcome]
     let start = scope.context.serverClock.instant()
+    let processed = context.processed.value
     do {
       outcomes = try await target.send(steps: composite, in: context)
     } catch {
       for level in TreeLevel.allCases {
         try await RequestMarks(scope: plan.scopes[level]).fail(
-          steps.filter { $0.level == level }.map(\.record), error, sent: start)
+          steps.filter { $0.level == level }.map(\.record), error, sent: start,
+          isFirst: context.processed.value == processed)
       }
       throw error
     }

@@ -47,15 +47,20 @@ struct RequestMarks: Sendable {
 
   /// Stores what is known of a group that failed as a whole.
   ///
-  /// - Parameter start: The time at which its request was sent.
+  /// - Parameters:
+  ///   - start: The time at which its request was sent.
+  ///   - isFirst: Whether the server has worked on no other request since then.
   func fail(
-    _ group: [SyncUpRecord], _ error: any Error, sent start: ContinuousClock.Instant
+    _ group: [SyncUpRecord], _ error: any Error, sent start: ContinuousClock.Instant,
+    isFirst: Bool
   ) async throws {
     // After a close nothing may be written; the marks in flight say enough.
     if scope.context.signal.current == .closed || error is CancellationError { return }
     if group.isEmpty { return }
     let time = scope.now()
     let end = RequestEnd(error, after: scope.context.serverClock.instant() - start)
+    // Nothing was made, also by no request before this one: there is nothing to search for.
+    if end == .notProcessed, isFirst { return try await keepUnsent(group) }
     let refusal = (error as? SyncError).flatMap { error -> JSONValue? in
       if error.code == .invalidRequest {
         return SyncUpDecision.clientError("INVALID_REQUEST", error.message)

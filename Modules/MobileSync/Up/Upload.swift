@@ -43,10 +43,12 @@ struct Upload: Sendable {
       try await marks.begin(group)
       let outcomes: [SyncUpOutcome]
       let start = context.serverClock.instant()
+      let processed = context.processed.value
       do {
         outcomes = try await target.send(group, in: context)
       } catch {
-        try await marks.fail(group, error, sent: start)
+        try await marks.fail(
+          group, error, sent: start, isFirst: context.processed.value == processed)
         throw error
       }
       let confirmed = try await confirmed(outcomes, of: group, target, context)

@@ -248,8 +248,24 @@ import TestSupport
       lateness(SyncError(.transport, "", cause: broken), after: .seconds(4)) == .seconds(9))
     // The server may have a bulk job whose state is unknown.
     #expect(lateness(SyncError(.transport, "", cause: server(404))) == .seconds(60))
+  }
+
+  @Test(.covers("MS-195"))
+  func `a request that the server did not work on leaves nothing to search for`() {
+    func end(_ status: Int, _ body: String) -> RequestEnd {
+      RequestEnd(SyncError(.server, "", status: status, body: body), after: .zero)
+    }
+    let errors = #"[{"errorCode":"SERVER_UNAVAILABLE","message":"Server unavailable"}]"#
+    #expect(end(503, errors) == .notProcessed)
+    for body in ["", "[]", "{}", "<html></html>", #"{"errorCode":"SERVER_UNAVAILABLE"}"#] {
+      #expect(end(503, body) == .over, "\(body)")
+      #expect(end(429, body) == .notProcessed, "\(body)")
+    }
+    for status in [400, 401, 409, 500] { #expect(end(status, errors) == .over) }
     for code in [URLError.Code.cannotConnectToHost, .cannotFindHost, .notConnectedToInternet] {
-      #expect(lateness(TransportError(.unreachable, "", cause: URLError(code))) == .zero)
+      let error = TransportError(.unreachable, "", cause: URLError(code))
+      #expect(RequestEnd(error, after: .zero) == .notProcessed)
+      #expect(RequestEnd(error, after: .zero).lateness(atMost: .seconds(60)) == .zero)
     }
   }
 }

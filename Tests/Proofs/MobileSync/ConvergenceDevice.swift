@@ -15,6 +15,9 @@ final class ConvergenceDevice: Sendable {
     let manager: SyncManager
   }
 
+  /// The user of all devices.
+  static let userId = "005000000000001AAA"
+
   let world: ConvergenceWorld
   let number: Int
   private let org: InMemoryOrg
@@ -95,7 +98,7 @@ final class ConvergenceDevice: Sendable {
   private func makeManager(_ store: SmartStore) async throws -> SyncManager {
     let lead = world.hoursAhead.indices.contains(number) ? Int64(world.hoursAhead[number]) : 0
     return try await SyncManager(
-      store: store, sender: org, userId: "005000000000001AAA", registry: registry,
+      store: store, sender: org, userId: Self.userId, registry: registry,
       environment: SyncEnvironment(
         now: { [org] in org.now + lead * 3_600_000 },
         uniqueNumber: { self.ids.withLock { $0.next() } },
@@ -166,7 +169,7 @@ final class ConvergenceDevice: Sendable {
 
   private static let rescueKey = RescueKeyPair()
   private static let rescueUser = RescueUser(
-    organizationId: "00D000000000001AAA", userId: "005000000000001AAA")
+    organizationId: "00D000000000001AAA", userId: userId)
 
   func exportRescue() async throws -> [UInt8] {
     try await store.exportRescue(

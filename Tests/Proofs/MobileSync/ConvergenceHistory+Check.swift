@@ -18,6 +18,7 @@ extension ConvergenceHistory {
 
   func faultNow(on device: ConvergenceDevice) async throws -> String? {
     if let fault = try await falseConflict(on: device) { return fault }
+    if let fault = try await needlessDoubt(on: device) { return fault }
     return try await repeatedEntries(on: device)
   }
 
@@ -27,6 +28,20 @@ extension ConvergenceHistory {
       let isThere = world.levels.contains { org.record($0.object, conflict.recordId) != nil }
       if isThere, !deletedIds.withLock({ $0.contains(conflict.recordId) }) {
         return "device \(device.number) takes record \(conflict.recordId) for deleted"
+      }
+    }
+    return nil
+  }
+
+  /// A create in doubt with a candidate that its name tells apart.
+  private func needlessDoubt(on device: ConvergenceDevice) async throws -> String? {
+    for conflict in try await device.store.conflicts() where conflict.kind == .inDoubt {
+      let sent = conflict.fields.first { $0.name == ConvergenceFields.name }?.base
+      for candidate in conflict.candidates {
+        let name = org.original(candidate.id)?[ConvergenceFields.name]
+        if ConvergenceLedger.number(of: name) != ConvergenceLedger.number(of: sent) {
+          return "device \(device.number) holds \(sent ?? .null), since there is \(name ?? .null)"
+        }
       }
     }
     return nil

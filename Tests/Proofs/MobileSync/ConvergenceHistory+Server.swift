@@ -36,7 +36,7 @@ extension ConvergenceHistory {
           continue
         }
         fields[field] = value
-        if world.replacesValues, isNew {
+        if world.replacesValues, isNew, field != ConvergenceFields.name {
           fields[field] = ConvergenceLedger.replaced(value, in: field)
         } else if world.normalizes {
           fields[field] = ConvergenceLedger.normalized(value, in: field)
@@ -91,6 +91,7 @@ extension ConvergenceHistory {
     var number = pick % world.levels.count
     var record = newRecord()
     record[ConvergenceFields.extra] = record[ConvergenceFields.tag]
+    if world.sharesValues { record["CreatedById"] = .string(ConvergenceDevice.userId) }
     if let lookup = world.levels[number].lookup {
       let parents = org.records(world.levels[world.levels[number].parent].object)
       if parents.isEmpty {

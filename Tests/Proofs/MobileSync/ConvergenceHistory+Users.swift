@@ -21,6 +21,9 @@ extension ConvergenceHistory {
   private func complete(_ record: inout JSONObject) {
     if world.hasExternalId { record[ConvergenceFields.externalId] = .string(newKey()) }
     if world.hasSecondDown { record[ConvergenceFields.kind] = keyCount % 2 == 0 ? "a" : "b" }
+    if world.sharesValues {
+      for (field, value) in ConvergenceFields.shared { record[field] = value }
+    }
   }
 
   private func newKey() -> String { "k\(ledger.newTag())" }

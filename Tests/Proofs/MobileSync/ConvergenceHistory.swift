@@ -161,6 +161,7 @@ final class ConvergenceHistory: Sendable {
           return fault.kind == .killAfter ? .dropResponse : .unreachable
         }
         try? await self.allowReplacement(device, sync)
+        try? await self.allowRepetition(device)
         return .none
       }
     }
@@ -180,6 +181,7 @@ final class ConvergenceHistory: Sendable {
   /// Runs a sync without a fault.
   func run(_ sync: ConvergenceStory.Sync, _ device: ConvergenceDevice) async throws {
     try await allowReplacement(device, sync)
+    try await allowRepetition(device)
     switch sync {
     case .down(let index): try await device.run(world.downs[index % world.downs.count])
     case .up(let index): try await device.run(world.ups[index % world.ups.count])
@@ -232,6 +234,21 @@ final class ConvergenceHistory: Sendable {
       for record in org.records(object) where isSame(record, row) {
         ledger.allowReplacing(ConvergenceLedger.numbers(in: record))
         if row.isDeleted { allowReplacingChildren(of: record, row.level) }
+      }
+    }
+  }
+
+  /// A record that was renamed before its device has found it counts as another one: the device sends it again.
+  private func allowRepetition(_ device: ConvergenceDevice) async throws {
+    for row in try await device.allRows() where row.isDirty {
+      for record in org.records(world.levels[row.level].object)
+      where record["Id"]?.string != row.id
+        && record[ConvergenceFields.tag] == row.record[ConvergenceFields.tag]
+      {
+        let names = [record, org.original(record["Id"]?.string ?? "")].map {
+          ConvergenceLedger.number(of: $0?[ConvergenceFields.name])
+        }
+        if names[0] != names[1] { ledger.allowRepeating(record) }
       }
     }
   }

@@ -23,6 +23,8 @@ enum ConvergenceFields {
   /// Tells records apart, across devices and ids.
   static let tag = "Tag__c"
   static let externalId = "Key__c"
+  /// Tells records apart for the search for a create whose response was lost.
+  static let name = "Name"
   /// The first sync down fetches records of the region `in`, the second those of the kind `b`.
   static let region = "Region__c"
   static let kind = "Kind__c"
@@ -31,7 +33,11 @@ enum ConvergenceFields {
   /// What a device fetches only after a back-fill.
   static let extra = "Extra__c"
   /// The fields whose values are in the ledger.
-  static let written = ["Name", "Phone", "Amount__c"]
+  static let written = [name, "Phone", "Amount__c"]
+  /// The values that all records have in a world that shares them.
+  static let shared: JSONObject = [
+    "Status__c": "New", "City__c": "Oslo", "Origin__c": "Web", "Priority__c": "High",
+  ]
 }
 
 /// The soups, targets and syncs that a world needs.
@@ -57,6 +63,7 @@ extension ConvergenceWorld {
     var fields = ConvergenceFields.written + [ConvergenceFields.tag, ConvergenceFields.region]
     if hasExternalId { fields.append(ConvergenceFields.externalId) }
     if hasSecondDown { fields.append(ConvergenceFields.kind) }
+    if sharesValues { fields += ConvergenceFields.shared.keys }
     if let lookup = level.lookup { fields.append(lookup) }
     return fields
   }

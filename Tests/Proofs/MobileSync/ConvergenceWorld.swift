@@ -54,8 +54,10 @@ struct ConvergenceWorld: Sendable, Equatable {
   var hasSecondDown = false
   /// Whether the org trims texts, formats phone numbers and rounds numbers.
   var normalizes = false
-  /// Whether a trigger replaces the values of each new record by others.
+  /// Whether a trigger replaces the values of each new record by others, except its name.
   var replacesValues = false
+  /// Whether one user creates all records, and they share most of their values: only names tell them apart.
+  var sharesValues = false
   /// Whether a flow sets a further field in a transaction of its own.
   var hasFlow = false
   var commitsLate = false
@@ -99,6 +101,7 @@ struct ConvergenceWorld: Sendable, Equatable {
         ? Modes(down: pick(Self.modes), secondDown: pick(Self.modes), up: pick(Self.modes)) : usual
     }
     hoursAhead = (0..<count).map { _ in pick([0, 0, -11, -2, 3, 14]) }
+    sharesValues = pick([true, false])
   }
 
   private static let modes: [SyncMergeMode] = [
@@ -119,6 +122,7 @@ struct ConvergenceWorld: Sendable, Equatable {
       with { $0.hasExternalId = false },
       with { $0.hasSecondDown = false }, with { $0.normalizes = false },
       with { $0.replacesValues = false }, with { $0.hasFlow = false },
+      with { $0.sharesValues = false },
       with { $0.commitsLate = false }, with { $0.fetchesModificationDates = false },
       with { $0.pageSize = simple.pageSize }, with { $0.batchSize = simple.batchSize },
       with { $0.tickLength = simple.tickLength },
@@ -159,6 +163,7 @@ extension ConvergenceWorld: CustomStringConvertible {
     if hasSecondDown { parts.append("two syncs down") }
     if normalizes { parts.append("the server normalizes values") }
     if replacesValues { parts.append("a trigger replaces the values of new records") }
+    if sharesValues { parts.append("records of one user share their values") }
     if hasFlow { parts.append("a flow") }
     if commitsLate { parts.append("late commits") }
     if fetchesModificationDates { parts.append("fetches modification dates") }

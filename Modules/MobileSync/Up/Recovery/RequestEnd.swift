@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 import SalesforceSDKCore
 
 #if canImport(FoundationNetworking)
@@ -9,6 +10,9 @@ import SalesforceSDKCore
 ///
 /// A search that finds no record proves only after that time that the server does not create one.
 enum RequestEnd: Sendable, Equatable {
+  /// The server did nothing: there was no connection to it, or it refused the request before it worked on it. There is
+  /// nothing to search for.
+  case notProcessed
   /// The server's work is over: it has begun to respond, or the request was not sent.
   case over
   /// The connection broke after the request had been under way for this time.
@@ -26,7 +30,7 @@ enum RequestEnd: Sendable, Equatable {
   /// A server that had not responded for more than some seconds is slow: it gets several times as long again.
   func lateness(atMost longest: Duration) -> Duration {
     switch self {
-    case .over: .zero
+    case .notProcessed, .over: .zero
     case .broken(let time): min(Self.leastLateness + max(time - Self.usualTime, .zero) * 4, longest)
     case .unknown: longest
     }
@@ -48,7 +52,8 @@ enum RequestEnd: Sendable, Equatable {
 
   private init(_ error: SyncError, after time: Duration) {
     if let status = error.status {
-      self = Self.isOpen(status) ? .unknown : .over
+      let isRefusal = status == 429 || status == 503 && Self.isOfPlatform(error.body)
+      self = isRefusal ? .notProcessed : Self.isOpen(status) ? .unknown : .over
       return
     }
     switch error.code {
@@ -70,9 +75,15 @@ enum RequestEnd: Sendable, Equatable {
     }
     switch error.code {
     case .timedOut: self = .unknown
-    case .unreachable: self = error.hadNoConnection ? .over : .broken(after: time)
+    case .unreachable: self = error.hadNoConnection ? .notProcessed : .broken(after: time)
     default: self = .over
     }
+  }
+
+  /// Whether a body is the platform's own list of errors, and not that of something in front of it.
+  private static func isOfPlatform(_ body: String?) -> Bool {
+    guard let body, let json = try? JSONSlice(parsing: body) else { return false }
+    return json[0]?["errorCode"]?.string != nil
   }
 
   /// Whether a response with this status can come before the server's work is over.
