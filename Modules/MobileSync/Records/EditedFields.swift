@@ -27,6 +27,24 @@ struct EditedFields: Sendable {
     /// The values among ``values`` that were local ids, as the server knows them by now.
     var resolved: JSONObject = [:]
 
+    init() {}
+
+    /// Reads what ``json`` has written.
+    init(json: JSONSlice) {
+      values = json["values"]?.value.object ?? [:]
+      before = json["before"]?.value.object ?? [:]
+      isKept = json["kept"]?.bool ?? false
+      sent = json["sent"]?.value.object ?? [:]
+    }
+
+    /// The edits without ``resolved``, which is looked up.
+    var json: JSONObject {
+      [
+        "values": .object(values), "before": .object(before), "kept": .bool(isKept),
+        "sent": .object(sent),
+      ]
+    }
+
     /// The fields that an entry still has as they were edited.
     func names(in entry: JSONSlice) -> Set<String> {
       Set(values.keys.filter { isNoted($0, entry[$0]?.value) })
@@ -65,9 +83,7 @@ struct EditedFields: Sendable {
       guard let key = json["key"]?.string,
         let entryId = Int64(String(decoding: key.utf8.dropFirst(prefix), as: UTF8.self))
       else { continue }
-      found[entryId] = Edits(
-        values: json["values"]?.value.object ?? [:], before: json["before"]?.value.object ?? [:],
-        isKept: json["kept"]?.bool ?? false, sent: json["sent"]?.value.object ?? [:])
+      found[entryId] = Edits(json: json)
     }
     try resolve(&found, in: reader)
     return found
@@ -179,7 +195,8 @@ struct EditedFields: Sendable {
     try save([survivor: united], in: transaction)
   }
 
-  private func save(
+  /// Replaces what is noted of entries; edits without values end.
+  func save(
     _ edits: [Int64: Edits], in transaction: borrowing StoreTransaction
   ) throws {
     let ended = edits.filter(\.value.values.isEmpty).map(\.key)
@@ -188,10 +205,9 @@ struct EditedFields: Sendable {
     if kept.isEmpty { return }
     try transaction.upsert(
       entries: kept.map { entryId, edits in
-        .object([
-          "key": .string(key(entryId)), "values": .object(edits.values),
-          "before": .object(edits.before), "kept": .bool(edits.isKept), "sent": .object(edits.sent),
-        ])
+        var json = edits.json
+        json["key"] = .string(key(entryId))
+        return .object(json)
       }, forSoupNamed: Self.metadata.name, withExternalIdPath: "key")
   }
 }

@@ -20,7 +20,7 @@ public struct RescueUser: Sendable, Hashable {
 ///
 /// ```json
 /// {"bundle":"…","organizationId":"00D…","userId":"005…","time":1700000000000,"soups":[…],"entries":2}
-/// {"soup":"accounts","entryId":5,"record":{…},"base":{…},"sentAfter":1700000000000}
+/// {"soup":"accounts","entryId":5,"record":{…},"base":{…},"sentAfter":1700000000000,"edits":{…}}
 /// ```
 struct RescueBundle: Sendable {
   /// A soup with unsynced entries.
@@ -43,6 +43,8 @@ struct RescueBundle: Sendable {
     let sentAfter: Int64?
     /// The arrival of a create whose response was lost, as ``UnacknowledgedMark/arrival``.
     let arrival: ClosedRange<Int64>?
+    /// The fields that the edit calls have changed; nil if there are none.
+    let edits: EditedFields.Edits?
   }
 
   let id: String
@@ -76,6 +78,7 @@ struct RescueBundle: Sendable {
       for (key, value) in UnacknowledgedMark.json(ofArrival: entry.arrival) {
         try writer.member(key, value)
       }
+      if let edits = entry.edits { try writer.member("edits", .object(edits.json)) }
       writer.endObject()
       bytes += writer.bytes + [UInt8(ascii: "\n")]
     }
@@ -114,7 +117,8 @@ struct RescueBundle: Sendable {
       entries.append(
         Entry(
           soup: soup, entryId: entryId, record: record, base: json["base"]?.value.object,
-          sentAfter: json["sentAfter"]?.int64, arrival: UnacknowledgedMark.arrival(in: json)))
+          sentAfter: json["sentAfter"]?.int64, arrival: UnacknowledgedMark.arrival(in: json),
+          edits: json["edits"].map(EditedFields.Edits.init(json:))))
     }
     self.soups = known
     self.entries = entries

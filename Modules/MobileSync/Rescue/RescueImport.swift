@@ -42,7 +42,7 @@ struct RescueImport: Sendable {
 
   /// Registers the soups that are missing, and checks those that are here.
   private func prepare(in transaction: borrowing StoreTransaction) throws {
-    for soup in [MetadataSoup.bases, .conflicts, .ids, .owners, .skipped, .rescued]
+    for soup in [MetadataSoup.bases, .conflicts, .edits, .ids, .owners, .skipped, .rescued]
     where !transaction.soupExists(forName: soup.name) {
       try transaction.registerSoup(withName: soup.name, withIndices: soup.indexes)
     }
@@ -100,6 +100,7 @@ struct RescueImport: Sendable {
       let entryId = try transaction.upsert(slices: [copy], soup: soup.name).first
       try keepBase(entry, id, in: transaction)
       try mark(entry, soup, copy, entryId, in: transaction)
+      try noteEdits(entry, entryId, in: transaction)
       return record(.added, entryId)
     }
     if here.contains(where: { RecordFlags(of: $0.record).local }) {
@@ -132,6 +133,7 @@ struct RescueImport: Sendable {
     }
     var origins: [Int64: JSONObject] = [:]
     if let base = entry.base { origins[added] = base }
+    try noteEdits(entry, added, in: transaction)
     if SyncKeys.isLocalId(id) {
       for entryId in here.map(\.id) + [added] { origins[entryId] = [:] }
     }
@@ -160,6 +162,7 @@ struct RescueImport: Sendable {
     let edited = try copy.setting(members)
     try transaction.upsert(slices: [edited], soup: soup.name)
     try keepBase(entry, id, in: transaction)
+    try noteEdits(entry, here.id, in: transaction)
     guard uses.merges(soup.name) else { return record(.edited, here.id) }
     let merge = ConflictMerge(
       soupName: soup.name, names: soup.names, syncId: ContributingSyncs.createdLocally, time: time)
@@ -187,6 +190,14 @@ struct RescueImport: Sendable {
     } else {
       try bases.remove([id], in: transaction)
     }
+  }
+
+  /// Notes which fields the edit calls have changed, so that a sync up that leaves one out keeps the entry unsynced.
+  private func noteEdits(
+    _ entry: RescueBundle.Entry, _ entryId: Int64?, in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let entryId, let edits = entry.edits else { return }
+    try EditedFields(soupName: entry.soup).save([entryId: edits], in: transaction)
   }
 
   /// Marks a create as one that may have been sent: the device that wrote the bundle may have uploaded it since.

@@ -126,6 +126,7 @@ extension RescueBundle {
       let marks =
         reader.soupExists(forName: OutcomeStore.soupName)
         ? try OutcomeStore.marks(slice.map { "\(soup.name)/\($0)" }, in: reader) : []
+      let edits = try EditedFields(soupName: soup.name).edits(of: slice, in: reader)
       for (entryId, record) in found {
         let id = record[soup.names.id]?.string
         let mark = marks.first { $0.outcome.entryId == entryId }
@@ -134,7 +135,7 @@ extension RescueBundle {
           Entry(
             soup: soup.name, entryId: entryId, record: record, base: id.flatMap { bases[$0] },
             sentAfter: isCreate ? min(mark?.sentAfter ?? sentAfter, sentAfter) : nil,
-            arrival: isCreate ? mark?.arrival : nil))
+            arrival: isCreate ? mark?.arrival : nil, edits: edits[entryId]))
       }
     }
     return entries

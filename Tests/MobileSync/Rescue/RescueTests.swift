@@ -85,6 +85,29 @@ import TestSupport
     #expect(try await second.dirtyRows().isEmpty)
   }
 
+  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
+  func `an edit of a field that no sync sends stays unsynced on the other device, too`(
+    _ mode: SyncMergeMode
+  ) async throws {
+    let (first, second, ids) = try await devices(mode)
+    for id in ids {
+      _ = try await first.store.editRecord(id: id, in: Device.soup) { $0["Fax"] = "mine" }
+    }
+    // One entry is there as on the server, one was edited, and one is missing.
+    try await second.edit(ids[1], ["Phone": "second"])
+    let missing = try #require(try await second.row(ids[2])?["_soupEntryId"]?.int64)
+    try await second.store.remove(entryIds: [missing], forSoupNamed: Device.soup)
+    let report = try await restore(try await export(first), into: second)
+    #expect(outcomes(report) == [.edited, .merged, .added])
+    for name in ["up", "down"] { _ = try await second.manager.reSync(named: name).lastState() }
+    #expect(second.org.record("Account", ids[1])?["Phone"] == "second")
+    for id in ids {
+      let row = try await second.row(id)
+      #expect(row?["Fax"] == "mine" && row?[SyncKeys.local] == true)
+      #expect(second.org.record("Account", id)?["Fax"] == nil)
+    }
+  }
+
   @Test func `a second import of the same bundle changes nothing, before and after an upload`()
     async throws
   {
