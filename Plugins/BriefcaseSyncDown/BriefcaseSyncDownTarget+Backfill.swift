@@ -28,3 +28,11 @@ extension BriefcaseObjectInfo {
       sobjectType: sobjectType, soupName: soupName, fieldlist: fields, names: names)
   }
 }
+
+extension BriefcaseSyncDownTarget: DownloadedFieldListing {
+  /// The fields of all objects that go into the soup.
+  public func downloadedFields(into soupName: String) -> [String]? {
+    let own = infos.filter { $0.soupName == soupName }
+    return own.isEmpty ? nil : own.flatMap(\.fieldlist)
+  }
+}

@@ -281,3 +281,10 @@ extension SOQLMutator {
     return inner.range.lowerBound < from.range.lowerBound
   }
 }
+
+extension BulkSyncDownTarget: DownloadedFieldListing {
+  /// The selected fields; nil if the query selects more than names.
+  public func downloadedFields(into soupName: String) -> [String]? {
+    soql.downloadedFields(into: soupName)
+  }
+}

@@ -94,3 +94,8 @@ public struct MruSyncDownTarget: SyncDownTarget, Equatable {
     }
   }
 }
+
+extension MruSyncDownTarget: DownloadedFieldListing {
+  /// The fields of the list.
+  public func downloadedFields(into soupName: String) -> [String]? { fieldlist }
+}

@@ -25,3 +25,14 @@ extension ParentChildrenSyncDownTarget: FieldBackfilling {
 
   private var ofChildren: String { children.sobjectTypePlural + "/" }
 }
+
+extension ParentChildrenSyncDownTarget: DownloadedFieldListing {
+  /// The fields of parents or of children.
+  public func downloadedFields(into soupName: String) -> [String]? {
+    switch soupName {
+    case parent.soupName: parentFieldlist
+    case children.soupName: childrenFieldlist
+    default: nil
+    }
+  }
+}

@@ -150,3 +150,8 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
       among: localIds.filter { !SyncKeys.isLocalId($0) }, atMost: countIdsPerSoql, in: context)
   }
 }
+
+extension RefreshSyncDownTarget: DownloadedFieldListing {
+  /// The fields of the list.
+  public func downloadedFields(into soupName: String) -> [String]? { fieldlist }
+}

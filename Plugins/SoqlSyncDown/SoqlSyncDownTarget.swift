@@ -190,3 +190,10 @@ extension SoqlSyncDownTarget: PagePredicting {
     return "\(cursor[...dash])\(start + pageSize)"
   }
 }
+
+extension SoqlSyncDownTarget: DownloadedFieldListing {
+  /// The selected fields; nil if the query selects more than names.
+  public func downloadedFields(into soupName: String) -> [String]? {
+    SOQLMutator(query).selectedFields
+  }
+}

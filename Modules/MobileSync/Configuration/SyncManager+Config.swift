@@ -26,14 +26,12 @@ extension SyncManager {
         switch entry.type {
         case .syncDown:
           created.append(
-            try await createSyncDown(
-              targetJSON: entry.target, options: entry.options, soupName: entry.soupName,
-              syncName: entry.syncName))
+            try await create(
+              newDown(entry.target, entry.options, entry.soupName, entry.syncName)))
         case .syncUp:
           created.append(
-            try await createSyncUp(
-              targetJSON: entry.target, options: entry.options, soupName: entry.soupName,
-              syncName: entry.syncName))
+            try await create(
+              newUp(entry.target, entry.options, entry.soupName, entry.syncName)))
         }
       } catch let error as SyncError where error.code == .nameInUse {
         existing.append(entry.syncName)

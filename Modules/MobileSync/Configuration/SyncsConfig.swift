@@ -56,6 +56,8 @@ struct SyncsConfigReader {
   let registry: SyncTargetRegistry
   var entries: [SyncsConfig.Entry] = []
   var problems: [SyncsConfigProblem] = []
+  /// Where each of the entries stands.
+  private var places: [(JSONSlice, path: String)] = []
 
   init(content: [UInt8], file: String, registry: SyncTargetRegistry) {
     self.content = content
@@ -87,7 +89,30 @@ struct SyncsConfigReader {
         .wrongForm, syncs, "syncs", "'syncs' is no list. Write one object for each sync into it.")
       return
     }
-    for (number, sync) in syncs.elements.enumerated() { read(sync, "syncs[\(number)]") }
+    for (number, entry) in syncs.elements.enumerated() {
+      let known = entries.count
+      read(entry, "syncs[\(number)]")
+      if entries.count == known, let last = problems.lastIndex(where: { !$0.isWarning }) {
+        let sync = entry["syncName"]?.string.map { "The sync '\($0)'" } ?? "This entry"
+        problems[last].message += " \(sync) is left out."
+      }
+    }
+    noteFields()
+  }
+
+  /// Names the fields that stand in only one of the lists of a soup's syncs.
+  private mutating func noteFields() {
+    let syncs = entries.map { entry in
+      SyncState(
+        type: entry.type, name: entry.syncName, soupName: entry.soupName, target: entry.target,
+        options: entry.options)
+    }
+    for finding in SyncFieldCheck(syncs, registry: registry).findings {
+      let (place, path) = places[finding.sync]
+      note(
+        finding.kind == .notSent ? .fieldNotSent : .fieldNotDownloaded, place, path,
+        finding.description)
+    }
   }
 
   // MARK: Entries
@@ -119,6 +144,7 @@ struct SyncsConfigReader {
     entries.append(
       SyncsConfig.Entry(
         syncName: name, type: type, soupName: soupName, target: target, options: options))
+    places.append((sync, path))
   }
 
   /// The non-empty text under `key`.

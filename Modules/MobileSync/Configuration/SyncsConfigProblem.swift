@@ -4,7 +4,8 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unreadable, notJSON, wrongForm, missingKey, unknownKey, unknownSyncType, invalidTarget,
-        unknownOption, nameTwice, bookkeepingField, unknownMergeMode, noFields
+        unknownOption, nameTwice, bookkeepingField, unknownMergeMode, noFields, fieldNotDownloaded,
+        fieldNotSent
     }
     private let kind: Kind
 
@@ -33,6 +34,11 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     public static let unknownMergeMode = Code(kind: .unknownMergeMode)
     /// A sync up has no list of fields to send, so every run will fail. The entry is still used.
     public static let noFields = Code(kind: .noFields)
+    /// A sync up sends a field that no sync down of its soup downloads, probably misspelled. The entry is still used.
+    public static let fieldNotDownloaded = Code(kind: .fieldNotDownloaded)
+    /// A field is downloaded and no sync up of the soup sends it, so an edit stays on the device. The entries are
+    /// still used.
+    public static let fieldNotSent = Code(kind: .fieldNotSent)
 
     /// The name of the code.
     public var description: String { kind.rawValue }
@@ -48,12 +54,12 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
   public let column: Int
   /// The path in the JSON, such as `syncs[2].target`; empty for the file as a whole.
   public let path: String
-  /// The problem and the remedy.
-  public let message: String
+  /// The problem and the remedy, and which sync is left out because of it.
+  public internal(set) var message: String
 
   /// Whether the entry is used despite the problem.
   public var isWarning: Bool {
-    [.unknownKey, .noFields].contains(code)
+    [.unknownKey, .noFields, .fieldNotDownloaded, .fieldNotSent].contains(code)
   }
 
   /// `file:line:column: message (path)`.

@@ -43,7 +43,11 @@ extension SyncManager {
     targetJSON: JSONObject = [:], options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
-    try await create(newUp(targetJSON, options, soupName, syncName))
+    let created = try await create(newUp(targetJSON, options, soupName, syncName))
+    let syncs = try await states.all()
+    for finding in SyncFieldCheck(syncs, registry: registry).findings
+    where syncs[finding.sync].id == created.id { MobileSyncLogger.log.warning("\(finding)") }
+    return created
   }
 
   // MARK: Changing syncs

@@ -8,8 +8,8 @@ public struct StoreConfigurationProblem: Sendable, Hashable, CustomStringConvert
   public let column: Int
   /// The place in the JSON, such as `soups[2].indexes[0].type`; empty for the file as a whole.
   public let path: String
-  /// The problem and its remedy.
-  public let message: String
+  /// The problem and its remedy, and which soup is left out because of it.
+  public internal(set) var message: String
   /// Whether the soup is registered in spite of it.
   public let isWarning: Bool
 

@@ -33,7 +33,14 @@ struct StoreConfigurationReader {
     noteUnknownKeys(of: root, "", known: ["soups"])
     guard let entries = list("soups", of: root, "") else { return }
     var names: Set<String> = []
-    for (number, entry) in entries.enumerated() { read(entry, "soups[\(number)]", &names) }
+    for (number, entry) in entries.enumerated() {
+      let known = soups.count
+      read(entry, "soups[\(number)]", &names)
+      if soups.count == known, let last = problems.lastIndex(where: { !$0.isWarning }) {
+        let soup = entry["soupName"]?.string.map { "The soup '\($0)'" } ?? "This soup"
+        problems[last].message += " \(soup) is left out."
+      }
+    }
   }
 
   private mutating func read(_ entry: JSONSlice, _ path: String, _ names: inout Set<String>) {

@@ -57,6 +57,7 @@ import TestSupport
       {"syncName": "tree up", "syncType": "syncUp", "soupName": "accounts",
        "target": {"iOSImpl": "SFParentChildrenSyncUpTarget", "relationshipType": "MASTER_DETAIL",
          "createFieldlist": ["Name"], "updateFieldlist": ["Name"],
+         "childrenCreateFieldlist": ["LastName"], "childrenUpdateFieldlist": ["LastName"],
          "parent": {"sobjectType": "Account", "soupName": "accounts"},
          "children": {"sobjectType": "Contact", "sobjectTypePlural": "Contacts",
            "soupName": "contacts", "parentIdFieldName": "AccountId"}}}

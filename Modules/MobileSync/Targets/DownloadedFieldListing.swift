@@ -1,0 +1,9 @@
+/// A sync down target that knows the fields that it downloads.
+///
+/// The engine compares them with the fields that syncs up send, and warns of a name that stands in only one of the
+/// lists: it is misspelled, or an edit of the field stays on the device.
+public protocol DownloadedFieldListing: SyncDownTarget {
+  /// The fields that this target downloads into a soup, in any order; nil if it cannot tell, or does not fill the
+  /// soup.
+  func downloadedFields(into soupName: String) -> [String]?
+}
