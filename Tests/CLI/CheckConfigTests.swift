@@ -52,6 +52,12 @@ import Testing
     #expect(problems[1]["message"]?.string?.contains("Did you mean 'string'?") == true)
     #expect(result.output.contains("config.json:2:59: error: 'strng' is not an index type."))
     #expect(result.output.contains("10 errors"))
+    // Each soup that is left out says so once, at the last of its errors.
+    let leftOut = problems.filter { $0["message"]?.string?.contains("is left out.") == true }
+    #expect(
+      leftOut.compactMap { $0["path"]?.string } == [
+        "soups[0].indexes[2]", "soups[1].indexes", "soups[2].indexes", "soups[3]",
+      ])
   }
 
   @Test(

@@ -128,4 +128,42 @@ import TestSupport
     #expect(try await conflicts(tree).isEmpty)
     #expect(tree.serverTrees() == ["a here": ["there"]])
   }
+
+  // the user edits Email, which no sync sends, and LastName; the server changes LastName; the user takes theirs
+  @Test(.covers("MS-206", "MS-242"), arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `the server's version of a child ends an edit that is not sent, or leaves it unsynced`(
+    mode: SyncMergeMode
+  ) async throws {
+    let tree = try await TreeDevice(.lookup)
+    let a = tree.serverTree("a", children: 2)
+    try await tree.syncDown(mode)
+    let up = try await tree.device.manager.createSyncUp(
+      target: tree.up, options: SyncOptions(mergeMode: mode), soupName: Device.soup)
+    for child in a.children {
+      _ = try await tree.device.store.editRecord(id: child, in: TreeDevice.contacts) {
+        $0["LastName"] = "here"
+        $0["Email"] = "mine"
+      }
+    }
+    tree.org.update("Contact", a.children[0], ["LastName": "there"])
+    func run() async throws { _ = try await tree.device.manager.reSync(id: up.id).finished() }
+    try await run()
+    let conflict = try #require(try await conflicts(tree).first)
+    #expect(conflict.recordId == a.children[0])
+    try await tree.device.store.resolve(conflict, .theirs)
+    try await run()
+    try await tree.syncDown(mode)
+    try await run()
+    #expect(tree.serverTrees() == ["a": ["here", "there"]])
+    let first = try await tree.device.row(a.children[0], in: TreeDevice.contacts)
+    let second = try await tree.device.row(a.children[1], in: TreeDevice.contacts)
+    #expect(first?["LastName"] == "there")
+    if mode == .leaveIfChanged {
+      #expect(first?["Email"] ?? .null == .null && first?[SyncKeys.local] == false)
+    } else {
+      #expect(first?["Email"] == "mine" && first?[SyncKeys.local] == true)
+    }
+    #expect(second?["Email"] == "mine" && second?[SyncKeys.local] == true)
+    #expect(try await conflicts(tree).isEmpty)
+  }
 }

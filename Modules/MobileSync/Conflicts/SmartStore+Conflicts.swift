@@ -168,7 +168,9 @@ struct ConflictResolution {
           field.base.map { ServerEquality.same(entry[field.name]?.value, $0) } ?? false
         }.map(\.name))
       members = flags.deleted ? [] : members.filter { isFromThere.contains($0.key) }
-    case .theirs: flags = .clean
+    case .theirs:
+      flags = .clean
+      members += try undoneEdits(of: entry, except: members, in: transaction)
     case .values:
       let values = values()
       let given = Set(values.map(\.key))
@@ -186,7 +188,9 @@ struct ConflictResolution {
     var members = (conflict.theirs ?? [:]).map { (key: $0.key, value: $0.value) }
     switch choice {
     case .mine, .record, .create, .detach, .recreateParent: return
-    case .theirs: members += RecordFlags.clean.members
+    case .theirs:
+      members += try undoneEdits(of: entry, except: members, in: transaction)
+      members += RecordFlags.clean.members
     case .values(let values):
       members = members.filter { values[$0.key] == nil } + self.values()
       members += RecordFlags(local: true, created: false, updated: true, deleted: false).members
@@ -210,6 +214,20 @@ struct ConflictResolution {
       slices: [
         try entry.setting(members, removing: [SyncKeys.lastError, conflict.names.modificationDate])
       ], soup: conflict.soupName)
+  }
+
+  /// The values before the edits of fields that the server's version does not have, such as one that no sync downloads;
+  /// what is noted of the edits ends.
+  private func undoneEdits(
+    of entry: JSONSlice, except members: [(key: String, value: JSONValue)],
+    in transaction: borrowing StoreTransaction
+  ) throws -> [(key: String, value: JSONValue)] {
+    let edited = EditedFields(soupName: conflict.soupName)
+    guard let edits = try edited.edits(of: [conflict.entryId], in: transaction)[conflict.entryId]
+    else { return [] }
+    try edited.forget([conflict.entryId], in: transaction)
+    let undone = edits.names(in: entry).subtracting(members.map(\.key))
+    return edits.before.filter { undone.contains($0.key) }.map { (key: $0.key, value: $0.value) }
   }
 
   /// The values that were given, but for those of fields that are decided already.

@@ -1,3 +1,4 @@
+import CollectionSyncUp
 import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
@@ -238,5 +239,62 @@ import TestSupport
     let made = device.org.records("Account").first { $0["Name"] == "parent" }?["Id"]
     #expect(try await device.row(ids[0])?["ParentId"] == made)
     #expect(device.org.record("Account", ids[0])?["Name"] == "child")
+  }
+
+  // MARK: Resolutions
+
+  @Test(.covers("MS-206"), arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `the server's version ends them as part of a record, and not where fields are decided`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Name": "mine", "Fax": "7"])
+    device.org.update("Account", ids[0], ["Name": "theirs"])
+    _ = try? await run("up", device)
+    let conflict = try #require(try await device.store.conflicts().first)
+    try await device.store.resolve(conflict, .theirs)
+    #expect(try await device.row(ids[0])?["Name"] == "theirs")
+    for name in ["up", "down", "up"] { try await run(name, device) }
+    let row = try await device.row(ids[0])
+    #expect(row?["Name"] == "theirs")
+    if mode == .leaveIfChanged {
+      #expect(row?["Fax"] ?? .null == .null && row?[SyncKeys.local] == false)
+    } else {
+      #expect(row?["Fax"] == "7" && row?[SyncKeys.local] == true)
+      let all = try await run("all", device)
+      #expect(try await outcome(ids[0], all, device)?.kind == .succeeded)
+      #expect(device.org.record("Account", ids[0])?["Fax"] == "7")
+    }
+  }
+
+  @Test(.covers("MS-206"), arguments: [SyncMergeMode.leaveIfChanged, .mergeFields], [true, false])
+  func `a field that only creates send is named by each run after a resolution kept its edit`(
+    mode: SyncMergeMode, isByEditCall: Bool
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    _ = try await device.manager.createSyncUp(
+      target: CollectionSyncUpTarget(
+        fields: SyncUpFields(createFieldlist: ["Name", "Phone"], updateFieldlist: ["Name"])),
+      options: SyncOptions(mergeMode: mode), soupName: Device.soup, syncName: "split")
+    if isByEditCall {
+      try await edit(ids[0], device, ["Phone": "mine"])
+    } else {
+      try await device.edit(ids[0], ["Phone": "mine"])
+    }
+    device.org.update("Account", ids[0], ["Phone": "theirs"])
+    if mode == .mergeFields { try await run("down", device) }
+    _ = try? await run("all", device)
+    let conflict = try #require(try await device.store.conflicts().first)
+    try await device.store.resolve(conflict, .mine)
+    for _ in 0..<2 {
+      let split = try await run("split", device)
+      let outcome = try await outcome(ids[0], split, device)
+      #expect(outcome?.kind == .partial && outcome?.error?["fields"] == ["Phone"])
+      #expect(try await device.row(ids[0])?["Phone"] == "mine")
+      #expect(try await device.dirtyRows().count == 1)
+    }
+    let all = try await run("all", device)
+    #expect(try await outcome(ids[0], all, device)?.kind == .succeeded)
+    #expect(device.org.record("Account", ids[0])?["Phone"] == "mine")
   }
 }
