@@ -64,7 +64,9 @@ struct TreeDevice: Sendable {
   ) async throws -> String {
     let parent = device.manager.createLocalId()
     func completed(_ record: JSONObject) -> JSONObject {
-      record.merging(further) { own, _ in own }
+      var record = record
+      for (key, value) in further { record[key] = value }
+      return record
     }
     try await device.create([completed(["Id": .string(parent), "Name": .string(name)])])
     try await device.create(

@@ -109,15 +109,15 @@ import Testing
         "parentIdFieldName": "AccountId",
       ],
     ]
-    let down = tree.merging([
-      "parentFieldlist": ["Name", "Phone"], "parentSoqlFilter": "",
-      "childrenFieldlist": ["LastName", "AccountId", "Email"],
-    ]) { own, _ in own }
-    let up = tree.merging([
-      "createFieldlist": ["Name", "Phone"], "updateFieldlist": ["Name", "Phone"],
-      "childrenCreateFieldlist": ["LastName", "Fax"],
-      "childrenUpdateFieldlist": ["LastName", "Fax"],
-    ]) { own, _ in own }
+    var down = tree
+    down["parentFieldlist"] = ["Name", "Phone"]
+    down["parentSoqlFilter"] = ""
+    down["childrenFieldlist"] = ["LastName", "AccountId", "Email"]
+    var up = tree
+    for list in ["createFieldlist", "updateFieldlist"] { up[list] = ["Name", "Phone"] }
+    for list in ["childrenCreateFieldlist", "childrenUpdateFieldlist"] {
+      up[list] = ["LastName", "Fax"]
+    }
     #expect(
       try problems([Sync(target: down), Sync(target: up)])
         == ["fieldNotDownloaded syncs[1] Fax", "fieldNotSent syncs[1] Email"])
