@@ -1,7 +1,6 @@
 import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
-import SmartStore
 
 /// The children that the query of a re-sync leaves out although the device does not have them as they are.
 ///
@@ -18,19 +17,6 @@ struct OlderChildren: Sendable {
 
   private var children: ChildrenInfo { trees.children }
 
-  /// The values that distinguish versions of a child without its fields.
-  private struct Version {
-    let parentId: String?
-    /// In milliseconds since 1970; nil if there is none.
-    let date: Int64?
-    /// Whether the user has changed the entry, and with it maybe its parent.
-    var isEdited = false
-
-    func isSame(as server: Version) -> Bool {
-      date != nil && date == server.date && (isEdited || parentId == server.parentId)
-    }
-  }
-
   /// Adds to the parents of a page the older children that the device lacks or has in another version.
   ///
   /// Costs one request for each 500 parents, which brings ids and dates, and one for each 500 such children.
@@ -39,7 +25,8 @@ struct OlderChildren: Sendable {
   > {
     let parentIds = page.records.compactMap { $0[trees.parent.names.id]?.string }
     let server = try await versions(ofChildrenOf: parentIds, in: context)
-    let here = try await versions(of: Array(server.keys), in: context.store)
+    let here = try await ChildVersion.versions(
+      of: Array(server.keys), children, in: context.store)
     let missing = server.filter { here[$0.key]?.isSame(as: $0.value) != true }.keys.sorted()
     if missing.isEmpty { return page }
     let link = children.parentIdFieldName
@@ -59,54 +46,22 @@ struct OlderChildren: Sendable {
   /// The server's older children of parents, by id.
   private func versions(
     ofChildrenOf parentIds: [String], in context: SyncContext
-  ) async throws -> [String: Version] {
+  ) async throws -> [String: ChildVersion] {
     let (id, date, link) = (
       children.names.id, children.names.modificationDate, children.parentIdFieldName
     )
     let query = IdQuery(
       fields: [id, date, link], objectType: children.sobjectType, idField: link)
     let condition = "\(date) <= \(SalesforceDate(milliseconds: since).text)"
-    var versions: [String: Version] = [:]
+    var versions: [String: ChildVersion] = [:]
     for slice in SOQLLiteral.slices(of: parentIds) {
       let records = try await IdQuery.allRecords(
         of: .query(query.soql(slice, and: condition)), in: context)
       for record in records {
         guard let id = record[id]?.string else { continue }
-        versions[id] = Version(
-          parentId: record[link]?.string, date: Self.milliseconds(record[date]?.string))
+        versions[id] = ChildVersion(record, parent: link, date: date)
       }
     }
     return versions
-  }
-
-  /// The device's versions of children, by id.
-  private func versions(
-    of ids: [String], in store: SmartStore
-  ) async throws -> [String: Version] {
-    let soup = children.soupName
-    var versions: [String: Version] = [:]
-    for slice in SOQLLiteral.slices(of: ids) {
-      let places = slice.map { _ in "?" }.joined(separator: ", ")
-      let spec = try QuerySpec.buildSmartQuerySpec(
-        smartSql: "SELECT {\(soup):\(children.names.id)}, {\(soup):_soup} FROM {\(soup)} "
-          + "WHERE {\(soup):\(children.names.id)} IN (\(places))",
-        pageSize: Int(Int32.max))
-      let rows = try await store.read { reader in
-        try reader.query(
-          using: spec, startingFromPageIndex: 0, whereArgs: slice.map { .string($0) })
-      }
-      for row in rows {
-        guard let id = row[0]?.string, let entry = row[1] else { continue }
-        versions[id] = Version(
-          parentId: entry[children.parentIdFieldName]?.string,
-          date: Self.milliseconds(entry[children.names.modificationDate]?.string),
-          isEdited: entry[SyncKeys.local]?.bool == true)
-      }
-    }
-    return versions
-  }
-
-  private static func milliseconds(_ text: String?) -> Int64? {
-    text.flatMap(SalesforceDate.parse)?.milliseconds
   }
 }

@@ -13,7 +13,7 @@ public import SalesforceSDKCore
 /// mode `LEAVE_IF_CHANGED`, a tree with any local edit is skipped as a whole. A re-sync downloads
 /// the parents that changed, with their changed children. For each page of parents, one more
 /// request finds older children that the device lacks, as after a parent was deleted and restored.
-/// A changed child of an unchanged parent is not detected.
+/// One request more in each re-sync finds the children that changed under an unchanged parent.
 public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "parent_children", implementationName: "SFParentChildrenSyncDownTarget",
@@ -108,18 +108,38 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   private func query(
     since maxTimeStamp: Int64, childrenSince childTimeStamp: Int64
   ) throws(RestError) -> String {
-    func isChanged(_ names: SyncFieldNames, since time: Int64) -> String {
-      time > 0 ? "\(names.modificationDate) > \(SalesforceDate(milliseconds: time).text)" : ""
-    }
-    var condition = parentSoqlFilter
-    let changed = isChanged(parent.names, since: maxTimeStamp)
-    if !changed.isEmpty {
-      condition = condition.isEmpty ? changed : "\(changed) and \(parenthesised(condition))"
-    }
+    try query(
+      where: changed(parent.names, since: maxTimeStamp),
+      children: changed(children.names, since: childTimeStamp))
+  }
+
+  /// The query for parents that have not changed after `maxTimeStamp`, with their children that have changed after
+  /// `childTimeStamp`.
+  private func queryOfUnchangedParents(
+    since maxTimeStamp: Int64, childrenSince childTimeStamp: Int64
+  ) throws(RestError) -> String {
+    let date = SalesforceDate(milliseconds: maxTimeStamp).text
+    let changed = changed(children.names, since: childTimeStamp)
+    return try query(
+      where: "\(parent.names.modificationDate) <= \(date) and \(parent.names.id) in "
+        + "(select \(children.parentIdFieldName) from \(children.sobjectType) where \(changed))",
+      children: changed)
+  }
+
+  private func query(
+    where condition: String, children childCondition: String
+  ) throws(RestError) -> String {
+    let both =
+      condition.isEmpty || parentSoqlFilter.isEmpty
+      ? condition + parentSoqlFilter : "\(condition) and \(parenthesised(parentSoqlFilter))"
     return try trees.soql(
       parent.names.completing(parentFieldlist), children.names.completing(childrenFieldlist),
-      where: condition, children: isChanged(children.names, since: childTimeStamp),
-      orderBy: parent.names.modificationDate)
+      where: both, children: childCondition, orderBy: parent.names.modificationDate)
+  }
+
+  /// The condition that a record changed after a time; empty for all records.
+  private func changed(_ names: SyncFieldNames, since time: Int64) -> String {
+    time > 0 ? "\(names.modificationDate) > \(SalesforceDate(milliseconds: time).text)" : ""
   }
 
   /// The condition, in parentheses if it has alternatives: the date has to hold for each of them.
@@ -130,46 +150,131 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
 
   /// The position of a run.
   public struct Cursor: Sendable, Hashable {
-    fileprivate let nextRecordsURL: String
-    /// The watermark of the run, in milliseconds since 1970; 0 or less if the run downloads all
-    /// children.
-    fileprivate let childrenSince: Int64
+    fileprivate enum Place: Sendable, Hashable {
+      /// A further page of unchanged parents with changed children.
+      case unchangedParents(nextRecordsURL: String)
+      /// The first page of changed parents.
+      case changedParents
+      /// A further page of them.
+      case more(nextRecordsURL: String)
+    }
+    fileprivate let place: Place
+    fileprivate let run: Run
+    /// The number of unchanged parents that have come.
+    fileprivate let unchanged: Int
   }
 
-  /// The state that is stored when a run is complete. Until then a parent may come for the first
-  /// time after the watermark of an interrupted run, and its children may be older than that, so
-  /// all of them are fetched.
-  private static let completed: JSONObject = ["completed": true]
+  /// What stays the same in a run. Times are in milliseconds since 1970.
+  fileprivate struct Run: Sendable, Hashable {
+    /// The watermark; 0 or less if the run downloads all parents.
+    let since: Int64
+    /// The time after which children of changed parents have changed; 0 or less if the run downloads all of them.
+    let childrenSince: Int64
+    /// The time after which children of unchanged parents have changed; 0 or less in a run that downloads all parents.
+    let alone: Int64
+
+    /// The state that is stored when the run is complete.
+    ///
+    /// Until then a parent may come for the first time after the watermark of an interrupted run, and its children may
+    /// be older than that, so all of them are fetched.
+    var completed: JSONObject { ["completed": true, "since": .integer(since)] }
+
+    /// - Parameter state: The state of the last complete run.
+    init(since: Int64, after state: JSONObject?) {
+      self.since = since
+      childrenSince = state == nil ? -1 : since
+      // A child that changed after the last run had looked for such children can be older than the parents that this run
+      // brought then, and so than its watermark. It is newer than the watermark with which that run began.
+      let last = state?["since"]?.int64 ?? since
+      alone = last > 0 ? min(last, since) : since
+    }
+  }
 
   public func startFetch(
     since maxTimeStamp: Int64, in context: SyncContext
   ) async throws -> SyncPage<Cursor>? {
-    let childrenSince = context.targetState == nil ? -1 : maxTimeStamp
-    let soql = try query(since: maxTimeStamp, childrenSince: childrenSince)
-    return try await page(
-      .query(soql, batchSize: maxBatchSize), childrenSince: childrenSince, in: context)
+    let run = Run(since: maxTimeStamp, after: context.targetState)
+    if run.alone > 0 {
+      let soql = try queryOfUnchangedParents(since: run.since, childrenSince: run.alone)
+      do {
+        let page = try await unchangedParents(
+          .query(soql, batchSize: maxBatchSize), run, after: 0, context)
+        if !page.records.isEmpty || page.next?.place != .changedParents { return page }
+      } catch let error as SyncError where error.code == .server && error.status == 400 {
+        // The parents' condition may have the most sub-selects that a query may have.
+        MobileSyncLogger.log.warning(
+          "Children that change under an unchanged parent do not come down: the server refuses the query for them. "
+            + "Use fewer sub-selects in parentSoqlFilter.", error: error)
+      }
+    }
+    return try await changedParents(run, after: 0, context)
   }
 
   public func continueFetch(
     _ cursor: Cursor, in context: SyncContext
   ) async throws -> SyncPage<Cursor>? {
-    try await page(
-      .queryMore(nextRecordsURL: cursor.nextRecordsURL), childrenSince: cursor.childrenSince,
-      in: context)
+    let (run, unchanged) = (cursor.run, cursor.unchanged)
+    switch cursor.place {
+    case .unchangedParents(let url):
+      return try await unchangedParents(
+        .queryMore(nextRecordsURL: url), run, after: unchanged, context)
+    case .changedParents: return try await changedParents(run, after: unchanged, context)
+    case .more(let url):
+      return try await changedParents(
+        .queryMore(nextRecordsURL: url), run, after: unchanged, context)
+    }
   }
 
-  private func page(
-    _ request: RestRequest, childrenSince: Int64, in context: SyncContext
+  /// A page of unchanged parents with the changed children that the device has not.
+  private func unchangedParents(
+    _ request: RestRequest, _ run: Run, after count: Int, _ context: SyncContext
+  ) async throws -> SyncPage<Cursor> {
+    let page = try await SyncPage(request, in: context)
+    let ids = page.records.flatMap(trees.childRecords).compactMap {
+      $0[children.names.id]?.string
+    }
+    let here = try await ChildVersion.versions(of: ids, children, in: context.store)
+    let (link, date) = (children.parentIdFieldName, children.names.modificationDate)
+    var records: [JSONSlice] = []
+    for record in page.records {
+      let id = record[parent.names.id]?.string ?? ""
+      let changed = try trees.childRecords(of: record).filter { child in
+        let server = ChildVersion(
+          try child.setting([(link, .string(id))]), parent: link, date: date)
+        return here[child[children.names.id]?.string ?? ""]?.isSame(as: server) != true
+      }
+      if !changed.isEmpty { records.append(try trees.setting(changed, of: record)) }
+    }
+    let place = page.next.map { Cursor.Place.unchangedParents(nextRecordsURL: $0) }
+    return SyncPage(
+      records: records,
+      next: Cursor(
+        place: place ?? .changedParents, run: run, unchanged: count + records.count))
+  }
+
+  private func changedParents(
+    _ run: Run, after count: Int, _ context: SyncContext
+  ) async throws -> SyncPage<Cursor> {
+    let soql = try query(since: run.since, childrenSince: run.childrenSince)
+    return try await changedParents(
+      .query(soql, batchSize: maxBatchSize), run, after: count, context)
+  }
+
+  private func changedParents(
+    _ request: RestRequest, _ run: Run, after count: Int, _ context: SyncContext
   ) async throws -> SyncPage<Cursor> {
     var page = try await SyncPage(request, in: context)
-    if childrenSince > 0 {
+    if run.childrenSince > 0 {
       page = try await OlderChildren(
-        trees: trees, fields: childrenFieldlist, since: childrenSince
+        trees: trees, fields: childrenFieldlist, since: run.childrenSince
       ).completing(page, in: context)
     }
     return SyncPage(
-      records: page.records, totalSize: page.totalSize, targetState: Self.completed,
-      next: page.next.map { Cursor(nextRecordsURL: $0, childrenSince: childrenSince) })
+      records: page.records, totalSize: page.totalSize.map { $0 + count },
+      targetState: run.completed,
+      next: page.next.map {
+        Cursor(place: .more(nextRecordsURL: $0), run: run, unchanged: count)
+      })
   }
 
   // MARK: Entries

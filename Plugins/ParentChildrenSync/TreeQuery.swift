@@ -27,8 +27,12 @@ struct TreeQuery: Sendable {
   /// A parent with further children.
   func adding(_ more: [JSONSlice], to record: JSONSlice) throws -> JSONSlice {
     if more.isEmpty { return record }
-    let all = (childRecords(of: record) + more).map(\.value)
-    let list: JSONValue = ["done": true, "records": .array(all)]
+    return try setting(childRecords(of: record) + more, of: record)
+  }
+
+  /// A parent with these children alone.
+  func setting(_ records: [JSONSlice], of record: JSONSlice) throws -> JSONSlice {
+    let list: JSONValue = ["done": true, "records": .array(records.map(\.value))]
     return try record.setting([(children.sobjectTypePlural, list)])
   }
 

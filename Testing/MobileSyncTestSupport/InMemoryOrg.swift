@@ -7,8 +7,8 @@ import Synchronization
 /// A server for tests of sync: records in memory, the platform's responses, and a log of every
 /// request.
 ///
-/// It supports queries with one level of children, `and`, `>`, `>=`, `<`, `<=`, `=`, `in` and one
-/// order, `count`, `min` and `max`, paging, single records, the deleted records of an object, the
+/// It supports queries with one level of children, `and`, `>`, `>=`, `<`, `<=`, `=`, `in` (also
+/// of a sub-select) and one order, `count`, `min` and `max`, paging, single records, the deleted records of an object, the
 /// collection and the composite resource, bulk jobs, recent items, descriptions, layouts and
 /// briefcases; for everything else, a test provides responses. It refuses, as the platform does:
 /// more than 200 records, `attributes` that do not come first, names that are missing or have more

@@ -3,11 +3,13 @@ import SalesforceSDKCommon
 /// A query of tests, taken apart: one object, one level of children, conditions joined with `and`,
 /// one order, a limit.
 struct InMemoryQuery {
-  /// `field op value`; a list has several values, and may be long.
+  /// `field op value`; a list has several values, and may be long. `field in (select …)` has those of another query.
   struct Condition {
     let field: String
     let sign: String
-    let values: Set<String>
+    var values: Set<String>
+    /// The query that has the values; empty if they are given.
+    var selection: [InMemoryQuery] = []
   }
 
   /// A sub-select.
@@ -78,6 +80,10 @@ struct InMemoryQuery {
     }
     guard let sign = tokens.popFirst()?.lowercased(), let value = tokens.popFirst() else {
       return []
+    }
+    if value.lowercased().hasPrefix("(select ") {
+      let query = InMemoryQuery(String(value.dropFirst().dropLast()))
+      return [Condition(field: field, sign: sign, values: [], selection: [query])]
     }
     let values =
       value.hasPrefix("(")
@@ -191,6 +197,14 @@ extension InMemoryOrg.State {
   }
 
   func records(_ type: String, _ query: InMemoryQuery) -> [JSONObject] {
+    var query = query
+    for index in query.conditions.indices {
+      guard let selection = query.conditions[index].selection.first,
+        let field = selection.fields.first
+      else { continue }
+      let values = records(selection.object, selection).compactMap { $0[field]?.string }
+      query.conditions[index].values = Set(values)
+    }
     var found = (objects[type] ?? [:]).values.filter(query.holds)
     let order = query.order ?? "Id"
     found.sort { left, right in

@@ -48,7 +48,7 @@ extension ConvergenceHistory {
   }
 
   /// Sets a field of the changed record, and moves the dates of the parents of changed children, as a
-  /// roll-up summary does: a tree comes again only if its parent was changed.
+  /// roll-up summary does.
   private static func flow(
     _ change: InMemoryOrg.Change, _ world: ConvergenceWorld
   ) -> [InMemoryOrg.FlowUpdate] {
@@ -59,7 +59,7 @@ extension ConvergenceHistory {
         InMemoryOrg.FlowUpdate(
           change.type, change.id, [ConvergenceFields.stamp: .string("after \(stamp)")]))
     }
-    if world.shape.isTree, change.type == world.levels[1].object {
+    if world.rollsUp, change.type == world.levels[1].object {
       let lookup = world.levels[1].lookup ?? ""
       let parents = [change.old, change.new].compactMap { $0?[lookup]?.string }
       for parent in Set(parents).sorted() {

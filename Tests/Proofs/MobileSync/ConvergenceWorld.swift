@@ -60,6 +60,8 @@ struct ConvergenceWorld: Sendable, Equatable {
   var sharesValues = false
   /// Whether a flow sets a further field in a transaction of its own.
   var hasFlow = false
+  /// Whether a change of a child changes the date of its parent, too, as that of a roll-up summary does.
+  var rollsUp = false
   var commitsLate = false
   var fetchesModificationDates = false
   /// The number of records in a page of a query, and of a request of a sync up.
@@ -102,6 +104,7 @@ struct ConvergenceWorld: Sendable, Equatable {
     }
     hoursAhead = (0..<count).map { _ in pick([0, 0, -11, -2, 3, 14]) }
     sharesValues = pick([true, false])
+    rollsUp = pick([true, false]) && shape.isTree
   }
 
   private static let modes: [SyncMergeMode] = [
@@ -122,7 +125,7 @@ struct ConvergenceWorld: Sendable, Equatable {
       with { $0.hasExternalId = false },
       with { $0.hasSecondDown = false }, with { $0.normalizes = false },
       with { $0.replacesValues = false }, with { $0.hasFlow = false },
-      with { $0.sharesValues = false },
+      with { $0.sharesValues = false }, with { $0.rollsUp = false },
       with { $0.commitsLate = false }, with { $0.fetchesModificationDates = false },
       with { $0.pageSize = simple.pageSize }, with { $0.batchSize = simple.batchSize },
       with { $0.tickLength = simple.tickLength },
@@ -165,6 +168,7 @@ extension ConvergenceWorld: CustomStringConvertible {
     if replacesValues { parts.append("a trigger replaces the values of new records") }
     if sharesValues { parts.append("records of one user share their values") }
     if hasFlow { parts.append("a flow") }
+    if rollsUp { parts.append("children change their parents' dates") }
     if commitsLate { parts.append("late commits") }
     if fetchesModificationDates { parts.append("fetches modification dates") }
     for (number, (modes, hours)) in zip(modes, hoursAhead).enumerated() {

@@ -1,0 +1,50 @@
+import MobileSync
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+
+/// The values that distinguish versions of a child without its fields.
+struct ChildVersion: Sendable {
+  private let parentId: String?
+  /// In milliseconds since 1970; nil if there is none.
+  private let date: Int64?
+  /// Whether the user has changed the entry, and with it maybe its parent.
+  private let isEdited: Bool
+
+  /// Reads a record or an entry with these names of fields.
+  init(_ record: JSONSlice, parent: String, date: String) {
+    parentId = record[parent]?.string
+    self.date = record[date]?.string.flatMap(SalesforceDate.parse)?.milliseconds
+    isEdited = record[SyncKeys.local]?.bool == true
+  }
+
+  /// Whether this entry is as the server's record.
+  func isSame(as server: ChildVersion) -> Bool {
+    date != nil && date == server.date && (isEdited || parentId == server.parentId)
+  }
+
+  /// The device's versions of children, by id.
+  static func versions(
+    of ids: [String], _ children: ChildrenInfo, in store: SmartStore
+  ) async throws -> [String: ChildVersion] {
+    let soup = children.soupName
+    var versions: [String: ChildVersion] = [:]
+    for slice in SOQLLiteral.slices(of: ids) {
+      let places = slice.map { _ in "?" }.joined(separator: ", ")
+      let spec = try QuerySpec.buildSmartQuerySpec(
+        smartSql: "SELECT {\(soup):\(children.names.id)}, {\(soup):_soup} FROM {\(soup)} "
+          + "WHERE {\(soup):\(children.names.id)} IN (\(places))",
+        pageSize: Int(Int32.max))
+      let rows = try await store.read { reader in
+        try reader.query(
+          using: spec, startingFromPageIndex: 0, whereArgs: slice.map { .string($0) })
+      }
+      for row in rows {
+        guard let id = row[0]?.string, let entry = row[1] else { continue }
+        versions[id] = ChildVersion(
+          entry, parent: children.parentIdFieldName, date: children.names.modificationDate)
+      }
+    }
+    return versions
+  }
+}
