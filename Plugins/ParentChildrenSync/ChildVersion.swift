@@ -11,11 +11,11 @@ struct ChildVersion: Sendable {
   /// Whether the user has changed the entry, and with it maybe its parent.
   private let isEdited: Bool
 
-  /// Reads a record or an entry with these names of fields.
-  init(_ record: JSONSlice, parent: String, date: String) {
-    parentId = record[parent]?.string
-    self.date = record[date]?.string.flatMap(SalesforceDate.parse)?.milliseconds
-    isEdited = record[SyncKeys.local]?.bool == true
+  /// - Parameter date: The modification date as the record has it.
+  init(parentId: String?, date: String?, isEdited: Bool = false) {
+    self.parentId = parentId
+    self.date = date.flatMap(SalesforceDate.parse)?.milliseconds
+    self.isEdited = isEdited
   }
 
   /// Whether this entry is as the server's record.
@@ -42,7 +42,9 @@ struct ChildVersion: Sendable {
       for row in rows {
         guard let id = row[0]?.string, let entry = row[1] else { continue }
         versions[id] = ChildVersion(
-          entry, parent: children.parentIdFieldName, date: children.names.modificationDate)
+          parentId: entry[children.parentIdFieldName]?.string,
+          date: entry[children.names.modificationDate]?.string,
+          isEdited: entry[SyncKeys.local]?.bool == true)
       }
     }
     return versions

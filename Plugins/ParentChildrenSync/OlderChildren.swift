@@ -59,7 +59,8 @@ struct OlderChildren: Sendable {
         of: .query(query.soql(slice, and: condition)), in: context)
       for record in records {
         guard let id = record[id]?.string else { continue }
-        versions[id] = ChildVersion(record, parent: link, date: date)
+        versions[id] = ChildVersion(
+          parentId: record[link]?.string, date: record[date]?.string)
       }
     }
     return versions

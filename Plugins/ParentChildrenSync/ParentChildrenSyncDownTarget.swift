@@ -234,13 +234,12 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       $0[children.names.id]?.string
     }
     let here = try await ChildVersion.versions(of: ids, children, in: context.store)
-    let (link, date) = (children.parentIdFieldName, children.names.modificationDate)
     var records: [JSONSlice] = []
     for record in page.records {
-      let id = record[parent.names.id]?.string ?? ""
-      let changed = try trees.childRecords(of: record).filter { child in
+      let parentId = record[parent.names.id]?.string
+      let changed = trees.childRecords(of: record).filter { child in
         let server = ChildVersion(
-          try child.setting([(link, .string(id))]), parent: link, date: date)
+          parentId: parentId, date: child[children.names.modificationDate]?.string)
         return here[child[children.names.id]?.string ?? ""]?.isSame(as: server) != true
       }
       if !changed.isEmpty { records.append(try trees.setting(changed, of: record)) }
