@@ -18,17 +18,38 @@ struct ChildVersion: Sendable {
     self.isEdited = isEdited
   }
 
+  /// Reads an entry.
+  init(_ entry: JSONValue, _ children: ChildrenInfo) {
+    self.init(
+      parentId: entry[children.parentIdFieldName]?.string,
+      date: entry[children.names.modificationDate]?.string,
+      isEdited: entry[SyncKeys.local]?.bool == true)
+  }
+
   /// Whether this entry is as the server's record.
   func isSame(as server: ChildVersion) -> Bool {
     date != nil && date == server.date && (isEdited || parentId == server.parentId)
   }
 
-  /// The device's versions of children, by id.
-  static func versions(
+  /// Whether an entry is as the record of the server, also in its values: two changes in one second have one date. Of
+  /// an edited entry only the date counts.
+  static func isSame(
+    _ entry: JSONValue, as record: JSONSlice, of parentId: String?, _ children: ChildrenInfo
+  ) -> Bool {
+    let here = ChildVersion(entry, children)
+    let server = ChildVersion(
+      parentId: parentId, date: record[children.names.modificationDate]?.string)
+    guard here.isSame(as: server) else { return false }
+    return here.isEdited
+      || record.members.allSatisfy { (entry[$0.key] ?? .null) == $0.value.value }
+  }
+
+  /// The device's entries of children, by id.
+  static func entries(
     of ids: [String], _ children: ChildrenInfo, in store: SmartStore
-  ) async throws -> [String: ChildVersion] {
+  ) async throws -> [String: JSONValue] {
     let soup = children.soupName
-    var versions: [String: ChildVersion] = [:]
+    var entries: [String: JSONValue] = [:]
     for slice in SOQLLiteral.slices(of: ids) {
       let places = slice.map { _ in "?" }.joined(separator: ", ")
       let spec = try QuerySpec.buildSmartQuerySpec(
@@ -40,13 +61,9 @@ struct ChildVersion: Sendable {
           using: spec, startingFromPageIndex: 0, whereArgs: slice.map { .string($0) })
       }
       for row in rows {
-        guard let id = row[0]?.string, let entry = row[1] else { continue }
-        versions[id] = ChildVersion(
-          parentId: entry[children.parentIdFieldName]?.string,
-          date: entry[children.names.modificationDate]?.string,
-          isEdited: entry[SyncKeys.local]?.bool == true)
+        if let id = row[0]?.string, let entry = row[1] { entries[id] = entry }
       }
     }
-    return versions
+    return entries
   }
 }

@@ -25,8 +25,9 @@ struct OlderChildren: Sendable {
   > {
     let parentIds = page.records.compactMap { $0[trees.parent.names.id]?.string }
     let server = try await versions(ofChildrenOf: parentIds, in: context)
-    let here = try await ChildVersion.versions(
-      of: Array(server.keys), children, in: context.store)
+    let here = try await ChildVersion.entries(
+      of: Array(server.keys), children, in: context.store
+    ).mapValues { ChildVersion($0, children) }
     let missing = server.filter { here[$0.key]?.isSame(as: $0.value) != true }.keys.sorted()
     if missing.isEmpty { return page }
     let link = children.parentIdFieldName

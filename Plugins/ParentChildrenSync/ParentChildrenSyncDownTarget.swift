@@ -233,14 +233,13 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     let ids = page.records.flatMap(trees.childRecords).compactMap {
       $0[children.names.id]?.string
     }
-    let here = try await ChildVersion.versions(of: ids, children, in: context.store)
+    let here = try await ChildVersion.entries(of: ids, children, in: context.store)
     var records: [JSONSlice] = []
     for record in page.records {
       let parentId = record[parent.names.id]?.string
       let changed = trees.childRecords(of: record).filter { child in
-        let server = ChildVersion(
-          parentId: parentId, date: child[children.names.modificationDate]?.string)
-        return here[child[children.names.id]?.string ?? ""]?.isSame(as: server) != true
+        let entry = here[child[children.names.id]?.string ?? ""]
+        return entry.map { ChildVersion.isSame($0, as: child, of: parentId, children) } != true
       }
       if !changed.isEmpty { records.append(try trees.setting(changed, of: record)) }
     }

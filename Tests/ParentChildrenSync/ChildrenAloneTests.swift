@@ -80,6 +80,17 @@ import TestSupport
   }
 
   @Test(.covers("MS-152"))
+  func `two changes of a child in one second come down, one after the other`() async throws {
+    let (tree, id, made) = try await downloaded(.overwrite)
+    for name in ["first", "second"] {
+      tree.org.setTickLength(0)
+      tree.org.update("Contact", made[0].children[0], ["LastName": .string(name)])
+      _ = try await run(id, tree)
+      #expect(try await tree.localTrees() == tree.serverTrees())
+    }
+  }
+
+  @Test(.covers("MS-152"))
   func `many such children come in pages, and so do the changed parents after them`() async throws {
     let (tree, id, made) = try await downloaded(.overwrite, count: 9)
     tree.org.pageSize = 2
