@@ -164,7 +164,7 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     fileprivate let unchanged: Int
   }
 
-  /// What stays the same in a run. Times are in milliseconds since 1970.
+  /// The values that stay the same in a run. Times are in milliseconds since 1970.
   fileprivate struct Run: Sendable, Hashable {
     /// The watermark; 0 or less if the run downloads all parents.
     let since: Int64
@@ -203,7 +203,7 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       } catch let error as SyncError where error.code == .server && error.status == 400 {
         // The parents' condition may have the most sub-selects that a query may have.
         MobileSyncLogger.log.warning(
-          "Children that change under an unchanged parent do not come down: the server refuses the query for them. "
+          "Children that change under an unchanged parent are not downloaded: the server refuses the query for them. "
             + "Use fewer sub-selects in parentSoqlFilter.", error: error)
       }
     }

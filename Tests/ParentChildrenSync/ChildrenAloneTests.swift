@@ -28,7 +28,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-152"), arguments: modes)
-  func `a changed, a new and a moved child come down under unchanged parents`(
+  func `a changed, a new and a moved child are downloaded under unchanged parents`(
     mode: SyncMergeMode
   ) async throws {
     let (tree, id, made) = try await downloaded(mode)
@@ -80,7 +80,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-152"))
-  func `two changes of a child in one second come down, one after the other`() async throws {
+  func `two changes of a child in one second are downloaded, one after the other`() async throws {
     let (tree, id, made) = try await downloaded(.overwrite)
     for name in ["first", "second"] {
       tree.org.setTickLength(0)
@@ -108,7 +108,7 @@ import TestSupport
 
   // first download: one page, then the connection breaks; a child of that page changes; the download goes on
   @Test(.covers("MS-152"))
-  func `a child that changes after an interrupted first download comes down`() async throws {
+  func `a child that changes after an interrupted first download is downloaded`() async throws {
     let tree = try await TreeDevice(.lookup)
     tree.org.pageSize = 2
     let made = (0..<6).map { tree.serverTree("a\($0)", children: 2) }
@@ -132,7 +132,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-152"))
-  func `a refused query for them is logged, and the changed parents come down`() async throws {
+  func `a refused query for them is logged, and the changed parents are downloaded`() async throws {
     let (tree, id, made) = try await downloaded(.overwrite)
     tree.org.intervene { _, request in
       request.query["q"]?.contains("in (select") == true
