@@ -59,7 +59,7 @@ extension ConvergenceHistory {
         InMemoryOrg.FlowUpdate(
           change.type, change.id, [ConvergenceFields.stamp: .string("after \(stamp)")]))
     }
-    if world.rollsUp, change.type == world.levels[1].object {
+    if world.rollsUp, world.shape.isTree, change.type == world.levels[1].object {
       let lookup = world.levels[1].lookup ?? ""
       let parents = [change.old, change.new].compactMap { $0?[lookup]?.string }
       for parent in Set(parents).sorted() {
