@@ -112,6 +112,36 @@ import Testing
     #expect(try await tree.device.store.conflicts().isEmpty)
   }
 
+  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
+  func `a rescued child whose create was lost is found by another device`(
+    mode: SyncMergeMode
+  ) async throws {
+    let tree = try await TreeDevice()
+    let parent = tree.serverTree("a", children: 0).parent
+    try await tree.syncDown(mode)
+    _ = try await tree.device.manager.createSyncUp(
+      target: tree.up, options: SyncOptions(mergeMode: mode), soupName: Device.soup, syncName: "up")
+    try await tree.device.create(
+      [["LastName": "new", "AccountId": .string(parent)]], type: "Contact", in: TreeDevice.contacts)
+    tree.org.intervene { _, request in request.line.hasPrefix("POST") ? .dropResponse : .none }
+    _ = try? await tree.device.manager.reSync(named: "up").finished()
+    tree.org.intervene(nil)
+    let pair = RescueKeyPair()
+    let user = RescueUser(organizationId: "00D000000000001AAA", userId: "005000000000001AAA")
+    let bundle = try await tree.device.store.exportRescue(
+      for: .publicKey(pair.publicKey), of: user, registry: tree.device.registry
+    ).bundle
+    let second = try await Device.open(tree.org)
+    try await second.registerSoup(TreeDevice.contacts, "AccountId")
+    _ = try await second.store.importRescue(
+      bundle, with: .privateKey(pair.privateKey), of: user, registry: second.registry)
+    _ = try await second.manager.syncUp(
+      target: tree.up, options: SyncOptions(mergeMode: mode), soupName: Device.soup
+    ).finished()
+    #expect(tree.org.records("Contact").count == 1)
+    #expect(try await second.dirtyRows(in: TreeDevice.contacts).isEmpty)
+  }
+
   // MARK: Replaced records
 
   /// A device with a tree of two children whose records have external ids.

@@ -107,15 +107,10 @@ struct SyncFieldCheck {
     let compared: [String]
 
     init(_ target: any SyncUpTarget, _ options: SyncOptions, of soupName: String) {
-      var fields = target.fields
-      var general = options.fieldlist ?? []
-      if let tree = target as? any TreeSyncUpTarget, tree.childSoup.soupName == soupName {
-        fields = tree.childFields
-        general = []
-      }
-      updated = fields.updateFieldlist ?? general
-      let all = SOQLNames.appending(fields.createFieldlist ?? general, to: updated)
-      compared = SOQLNames.missing(all, in: [fields.externalIdFieldName].compactMap(\.self))
+      let lists = target.fieldLists(of: soupName, options)
+      updated = lists.update ?? []
+      let all = SOQLNames.appending(lists.create ?? [], to: updated)
+      compared = SOQLNames.missing(all, in: [target.fields.externalIdFieldName].compactMap(\.self))
     }
   }
 }

@@ -74,6 +74,17 @@ struct SoupSyncIndex: Sendable {
       modificationDate: names?.modificationDate ?? SyncKeys.defaultModificationDateField)
   }
 
+  /// The fields that a create of the soup's records sends, as its first sync up with a list says; nil if it has none.
+  func createFields(of soupName: String) -> [String]? {
+    for use in uses(of: soupName) where use.sync.type == .syncUp {
+      guard let target = try? registry.upTarget(from: use.sync.target),
+        let fields = target.fieldLists(of: soupName, use.sync.options).create
+      else { continue }
+      return fields
+    }
+    return nil
+  }
+
   /// Whether a sync of the soup merges fields.
   func merges(_ soupName: String) -> Bool {
     uses(of: soupName).contains { $0.sync.options.mergeMode == .mergeFields }
@@ -120,6 +131,19 @@ extension SyncDownTarget {
 }
 
 extension SyncUpTarget {
+  /// The fields that the target sends of the records of a soup; nil where nothing has a list for them.
+  func fieldLists(
+    of soupName: String, _ options: SyncOptions
+  ) -> (create: [String]?, update: [String]?) {
+    // The options' list is for parents.
+    if let tree = self as? any TreeSyncUpTarget, tree.childSoup.soupName == soupName {
+      return (tree.childFields.createFieldlist, tree.childFields.updateFieldlist)
+    }
+    return (
+      fields.createFieldlist ?? options.fieldlist, fields.updateFieldlist ?? options.fieldlist
+    )
+  }
+
   /// The soups whose records the target sends for a sync of the soup `soupName`.
   func soups(in soupName: String) -> [SyncSoup] {
     if let trees = self as? any TreeSyncUpTarget { return [trees.parentSoup, trees.childSoup] }

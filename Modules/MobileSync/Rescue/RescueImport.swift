@@ -205,14 +205,21 @@ struct RescueImport: Sendable {
     _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ copy: JSONSlice, _ entryId: Int64?,
     in transaction: borrowing StoreTransaction
   ) throws {
-    guard let entryId, let sentAfter = entry.sentAfter, let fields = soup.createFields,
-      !RecordFlags(of: copy).deleted
-    else { return }
+    guard let entryId, let sentAfter = entry.sentAfter, !RecordFlags(of: copy).deleted else {
+      return
+    }
+    // Where neither store has a sync up yet, any field may have been sent.
+    let fields =
+      soup.createFields ?? uses.createFields(of: soup.name) ?? copy.members.map(\.key)
     let outcome = SyncRecordOutcome(
       syncId: ContributingSyncs.createdLocally, soupName: soup.name, entryId: entryId,
       recordId: copy[soup.names.id]?.string, action: .create, kind: .unanswered, time: time)
     var sent = JSONObject()
-    for name in fields where soup.names.isData(name) { sent[name] = copy[name]?.value }
+    for name in fields where soup.names.isData(name) {
+      // The server knows no local id.
+      if let id = copy[name]?.string, SyncKeys.isLocalId(id) { continue }
+      sent[name] = copy[name]?.value
+    }
     var json = outcome.json
     json["sentAfter"] = .integer(sentAfter)
     for (key, value) in UnacknowledgedMark.json(ofArrival: entry.arrival) { json[key] = value }

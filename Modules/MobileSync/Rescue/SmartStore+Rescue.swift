@@ -31,7 +31,7 @@ extension SmartStore {
         soups.append(
           RescueBundle.Soup(
             name: name, indexes: indexes, names: uses.names(of: name),
-            createFields: registry.createFields(of: name, states)))
+            createFields: uses.createFields(of: name)))
       }
       let known = soups
       // Whatever the clock of this machine says, a create that another device has sent since is later.
@@ -139,19 +139,5 @@ extension RescueBundle {
       }
     }
     return entries
-  }
-}
-
-extension SyncTargetRegistry {
-  /// The fields that a create of the soup sends, as its first sync up says.
-  fileprivate func createFields(of soupName: String, _ states: [SyncState]) -> [String]? {
-    for state in states where state.type == .syncUp && state.soupName == soupName {
-      guard let target = try? upTarget(from: state.target),
-        let choice = try? SyncUpFieldChoice(target: target, options: state.options),
-        !choice.lacks(.create)
-      else { continue }
-      return choice.create
-    }
-    return nil
   }
 }

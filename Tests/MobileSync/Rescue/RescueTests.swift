@@ -145,6 +145,29 @@ import TestSupport
     #expect(try await second.dirtyRows().isEmpty)
   }
 
+  @Test(arguments: [true, false])
+  func `nor is one of a device that had no sync up yet`(receiverHasSyncUp: Bool) async throws {
+    let org = InMemoryOrg()
+    org.setClock(SyncEnvironment().now())
+    let first = try await Device.open(org)
+    try await first.create([["Name": "made", "Phone": "1"]])
+    let bundle = try await export(first)
+    let second =
+      receiverHasSyncUp ? try await device(org, .mergeFields) : try await Device.open(org)
+    _ = try await restore(bundle, into: second)
+    for (device, isReady) in [(first, false), (second, receiverHasSyncUp)] {
+      if !isReady {
+        _ = try await device.manager.createSyncUp(
+          options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name", "Phone"]),
+          soupName: Device.soup, syncName: "up")
+      }
+      try await up(device)
+    }
+    #expect(org.records("Account").count == 1)
+    #expect(try await second.dirtyRows().isEmpty)
+    #expect(try await second.store.conflicts().isEmpty)
+  }
+
   @Test(.covers("MS-195"))
   func `a create that was lost, and whose values a trigger replaced, is held by another device`()
     async throws
