@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 /// A field's name stands in the list of each sync of its soup. One that is misspelled or left out in one of them makes an
 /// edit stay on the device.
 struct SyncFieldCheck {
-  /// What is probably a mistake.
+  /// A probable mistake.
   struct Finding: Sendable, Equatable, CustomStringConvertible {
     enum Kind: Sendable, Equatable {
       /// A sync up sends fields that no sync down of its soup downloads.

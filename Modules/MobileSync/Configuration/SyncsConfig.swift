@@ -56,7 +56,7 @@ struct SyncsConfigReader {
   let registry: SyncTargetRegistry
   var entries: [SyncsConfig.Entry] = []
   var problems: [SyncsConfigProblem] = []
-  /// Where each of the entries stands.
+  /// The position of each entry in the file.
   private var places: [(JSONSlice, path: String)] = []
 
   init(content: [UInt8], file: String, registry: SyncTargetRegistry) {
