@@ -613,6 +613,16 @@ let package = Package(
         "SalesforceSDKCore", "SmartStore", "TestSupport", .crypto, .httpTypes,
       ],
       path: "Tests/Proofs/Files", swiftSettings: settings),
+    // Replays what Tools/fuzz.sh keeps. The fuzzer itself is a package of its own in the same folder.
+    .testTarget(
+      name: "FuzzCorpusTests",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync", "BulkJobs",
+        "DBusClient", "IdentityProviderURLs", "SalesforceHybridSDK", "SalesforceMockOrg",
+        "FieldforceGzip", "TestSupport", .crypto, .nio, .nioEmbedded, .nioWebSocket,
+      ],
+      path: "Tools/Fuzzing", exclude: ["Package.swift", "Fuzzer", "Corpus"],
+      sources: ["Parsers", "Replay"], swiftSettings: settings),
     .target(
       name: "TestSupport", dependencies: ["SalesforceSDKCommon", .logging],
       path: "Tests/Support", swiftSettings: settings),

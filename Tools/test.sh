@@ -4,8 +4,8 @@
 #   Tools/test.sh                       everything. Steps that rebuild or install, such as the documentation site, are
 #                                       left out if their sources are those of their last success in this clone
 #   Tools/test.sh --without-proofs      everything but the proofs
-#   Tools/test.sh --nightly             every step, the examples in build folders of their own, and the long form of the
-#                                       proofs: hours
+#   Tools/test.sh --nightly             every step, the examples in build folders of their own, the long form of the
+#                                       proofs, and the fuzzer: hours
 #   Tools/test.sh --filter SmartStore   the tests whose name matches, and nothing else
 #   Tools/test.sh --sanitize thread     the tests but the proofs under the thread sanitizer, and nothing else
 #
@@ -114,7 +114,7 @@ swift format lint --strict --parallel --recursive \
   Package.swift Modules Plugins Testing Tools Tests Window Docs/Examples Samples
 
 step "samples, tables, links, words and error codes of the pages"
-for check in samples sources conformance links wording troubleshooting site planted-faults; do
+for check in samples sources conformance links wording troubleshooting site planted-faults how-tested; do
   Tools/Scripts/$check.py --check
 done
 
@@ -168,6 +168,9 @@ step_if_changed "documentation site" "$products Docs README.md CHANGELOG.md CONT
 step_if_changed "packages of their own" "$products Docs/Examples Samples Tools/Scripts" Tools/Scripts/examples.sh
 
 if [ $nightly = yes ]; then
+  step "fuzzing"
+  Tools/fuzz.sh
+
   step "packages of their own, as an outsider builds them"
   Tools/Scripts/examples.sh --apart
 fi

@@ -37,7 +37,9 @@ extension InMemoryOrg {
   /// Handles requests to an endpoint of your own.
   ///
   /// - Parameters:
-  ///   - line: The prefix of method and path, such as `GET /services/apexrest/orders`.
+  ///   - line: The prefix of method and path, such as `GET /services/apexrest/orders`. The path is the one that a
+  ///     `RestClient` sends: a request for `/helpdesk/v1/changes` needs `endpoint: ""`, or is sent to
+  ///     `/services/data/helpdesk/v1/changes`.
   ///   - respond: Returns status and body. It may read and change the org's records with the given
   ///     ``Records``.
   public func respond(

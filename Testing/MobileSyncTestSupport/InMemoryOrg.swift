@@ -33,6 +33,9 @@ public final class InMemoryOrg: SyncRequestSender {
   /// A request as the org received it.
   public struct Request: Sendable {
     /// Method and path, such as `POST /{v}/composite/sobjects`.
+    ///
+    /// The path is the one that a `RestClient` sends, with `/{v}` in place of `/services/data/v66.0` where the request
+    /// names a version; see `RestRequest.path`.
     public let line: String
     /// The query's values by name.
     public let query: [String: String]
@@ -166,6 +169,18 @@ public final class InMemoryOrg: SyncRequestSender {
 
   // MARK: Responding
 
+  /// The path of a request as a client sends it, by the rule of `RestRequest.path`.
+  private static func path(of request: RestRequest) -> String {
+    // Requests that carry others name the version; all are logged alike.
+    let path = request.path.replacing(/^\/v\d+\.0\//, with: "/{v}/")
+    let names = path.split(separator: "/")
+    let isOfAPI = request.endpoint == RestRequest.defaultEndpoint && names.first ?? "{v}" == "{v}"
+    if isOfAPI || request.isAbsolute { return path }
+    var request = request
+    request.query = []
+    return request.target()
+  }
+
   /// The org's time, so that no request is needed to fetch it.
   public var serverTime: SalesforceDate? {
     state.withLock { SalesforceDate(milliseconds: $0.clock) }
@@ -173,9 +188,7 @@ public final class InMemoryOrg: SyncRequestSender {
 
   public func response(to request: RestRequest) async throws -> RestResponse {
     let seen = Request(
-      // Requests that carry others name the version; all are logged alike.
-      line: "\(request.method) "
-        + request.path.replacing(/^\/v\d+\.0\//, with: "/{v}/"),
+      line: "\(request.method) \(Self.path(of: request))",
       query: Dictionary(
         request.query.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last }),
       headers: Dictionary(

@@ -145,7 +145,7 @@ public final class MockOrg: Sendable {
       database: database, schema: schemas.schema(for: userID), ids: ids, userID: userID,
       organizationID: organizationID,
       now: transactionTime(offset: offset),
-      apiVersion: apiVersion, requestCount: script.requestCount)
+      apiVersion: apiVersion, requestCount: script.apiRequestCount)
     transaction.acceptsApexClauses = options.acceptsApexClauses
     transaction.duplicates.rules = duplicateRules.all
     transaction.baseURL = control.address

@@ -125,7 +125,7 @@ public final class SealedKeyFile: MasterKeyKeeper {
   }
 
   /// The content of a file.
-  private struct Form {
+  struct Form {
     private let cost: Cost
     private let salt: [UInt8]
     private let sealed: [UInt8]

@@ -25,7 +25,7 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
     }
     // Scheme and host are case-insensitive, so two spellings are one server.
     let site = url.site
-    self.url = URL(string: site.lowercased() + text.dropFirst(site.count)) ?? url
+    self.url = URL(string: site.lowercased() + url.absoluteString.dropFirst(site.count)) ?? url
   }
 
   init(known host: StaticString) {

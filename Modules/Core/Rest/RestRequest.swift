@@ -33,7 +33,9 @@ public struct RestRequest: Sendable, Equatable {
   /// The path, percent-encoded.
   ///
   /// `/{v}` at its start becomes the client's API version. A path that starts with `/services/` or
-  /// with ``endpoint`` is complete; a text that starts with `https://` is an absolute URL.
+  /// with ``endpoint`` is complete; a text that starts with `https://` is an absolute URL. Every other path is sent
+  /// below ``endpoint``: `/helpdesk/v1/changes` becomes `/services/data/helpdesk/v1/changes`. For a path of another
+  /// service, set `endpoint` to `""`.
   public var path: String
   /// The prefix of a path that is not complete. Default: `/services/data`.
   public var endpoint: String

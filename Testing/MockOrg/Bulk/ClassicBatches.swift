@@ -76,6 +76,8 @@ struct ClassicQuery {
           .utf8)
     }
     batch.processed = records.count
+    // A query without records has a result in CSV alone, which says so.
+    guard job.contentType == .csv || !records.isEmpty else { return }
     batch.queryResults = [(jobs.nextID(prefix: "752"), body)]
   }
 }

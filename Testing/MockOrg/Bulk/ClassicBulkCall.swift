@@ -108,6 +108,9 @@ struct ClassicBulkCall {
   func batchResult() throws -> OrgResponse {
     let job = try job()
     let batch = try batch(of: job)
+    guard job.isQuery || batch.state != "Failed" else {
+      throw ServerError("InvalidBatch", "Records not processed")
+    }
     return job.isQuery
       ? ClassicForm.resultList(of: batch, job.contentType)
       : ClassicForm.results(of: batch, job.contentType)

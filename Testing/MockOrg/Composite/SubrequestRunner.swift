@@ -20,7 +20,10 @@ struct SubrequestRunner {
       let response = try self.respond(to: subrequest, references, allOrNone: stopsAtFailure)
       run.responses.append((name, response))
       if response.status < 300 { references.record(response.body, as: name) }
-      let isFailure = response.status >= 300 || stopsAtFailure && response.hasFailedRecords
+      // 304 is no failure: the client has the record already.
+      let isFailure =
+        response.status >= 300 && response.status != 304
+        || stopsAtFailure && response.hasFailedRecords
       if isFailure, run.failure == nil { run.failure = index }
     }
     return run

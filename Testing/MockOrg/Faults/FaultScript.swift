@@ -19,6 +19,7 @@ final class FaultScript: Sendable {
     var lastEntry = 0
     var logTextBytes = 0
     var requests = 0
+    var apiRequests = 0
   }
 
   /// A rule with what has become of it, for those who look at it.
@@ -70,6 +71,7 @@ final class FaultScript: Sendable {
   func action(for request: OrgRequest, target: String) -> MockOrgFault.Action? {
     state.withLock { state in
       state.requests += 1
+      if request.isCounted { state.apiRequests += 1 }
       for index in state.rules.indices {
         let fault = state.rules[index].fault
         if let count = fault.count, state.rules[index].hits >= count { continue }
@@ -92,10 +94,17 @@ final class FaultScript: Sendable {
   }
 
   /// Counts requests that stand inside another one.
-  func count(_ requests: Int) { state.withLock { $0.requests += requests } }
+  func count(_ requests: Int) {
+    state.withLock {
+      $0.requests += requests
+      $0.apiRequests += requests
+    }
+  }
 
   /// How many requests the org has seen.
   var requestCount: Int { state.withLock { $0.requests } }
+  /// How many of them count towards the day's limit.
+  var apiRequestCount: Int { state.withLock { $0.apiRequests } }
 
   var log: [MockOrgRequestRecord] { state.withLock { $0.log } }
 
@@ -131,6 +140,15 @@ final class FaultScript: Sendable {
       state.log = []
       state.logTextBytes = 0
     }
+  }
+}
+
+extension OrgRequest {
+  /// Whether the platform counts the request: calls of the APIs, but neither the list of versions nor logins and the
+  /// other endpoints of OAuth.
+  fileprivate var isCounted: Bool {
+    guard path.count > 2, path[0].lowercased() == "services" else { return false }
+    return ["data", "async", "apexrest", "soap"].contains(path[1].lowercased())
   }
 }
 

@@ -13,12 +13,15 @@ extension MockOrg {
   /// Adds objects from describe results, one a file, or puts them in the place of those with their
   /// names; their records stay, and fields that the new description lacks are no longer shown.
   ///
+  /// The parents of their references get the relationships to them, such as `Visits__r` for `Visit__c`, where their own
+  /// descriptions do not name them.
+  ///
   /// - Throws: ``MockOrgError`` `unreadable`, `invalidData`, `invalidSchema`; then nothing changed.
   public func load(describesIn folder: URL) async throws(MockOrgError) {
     let objects = try DescribeFolder.objects(in: folder)
-    var schema = schema
-    for object in objects { schema.insert(object) }
-    try await change(to: schema, names: Set(objects.map(\.name)))
+    var inference = SchemaInference(schema: schema)
+    inference.takeUp(described: objects)
+    try await change(to: inference.schema, names: inference.changed)
   }
 
   /// Loads the records of a plan with its tree files, or of one tree file, in one transaction.

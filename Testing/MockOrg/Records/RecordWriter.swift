@@ -393,9 +393,8 @@ struct RecordWriter {
     for (position, value) in values {
       let field = object.fields[object.table.columns[position]]
       guard field.type == .reference, let id = String.fromDatabaseValue(value) else { continue }
-      // What may belong to records of many objects may belong to custom ones too.
       guard let parent = transaction.schema.object(keyPrefix: id.prefix(3)),
-        field.referenceTo.contains(parent.name) || field.referenceTo.count > 2 && parent.custom
+        field.canReference(parent)
       else {
         throw ServerError(
           "MALFORMED_ID", "\(field.label): id value of incorrect type: \(id)", fields: [field.name])

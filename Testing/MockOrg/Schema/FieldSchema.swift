@@ -72,6 +72,12 @@ struct FieldSchema: Sendable {
   /// `LastName`).
   var compoundFieldName: String?
 
+  /// Whether the reference may name records of `object`: what may belong to records of many objects may belong to
+  /// custom ones too.
+  func canReference(_ object: ObjectSchema) -> Bool {
+    referenceTo.contains(object.name) || referenceTo.count > 2 && object.custom
+  }
+
   /// Whether a caller has to give a value on create.
   var isRequired: Bool {
     !nillable && createable && !defaultedOnCreate && defaultValue == nil && type != .boolean

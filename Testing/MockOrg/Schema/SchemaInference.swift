@@ -111,6 +111,13 @@ struct SchemaInference {
     linkParents(of: name)
   }
 
+  /// Takes up objects from their descriptions. A description of the parent that lacks the relationship to one of them
+  /// gets it, with the name that the platform proposes.
+  mutating func takeUp(described objects: [ObjectSchema]) {
+    for object in objects { insert(object) }
+    for object in objects { linkParents(of: object.name) }
+  }
+
   /// Takes up objects as their project defines them: new fields are added, known ones replaced.
   mutating func takeUp(_ objects: [SourceObject]) {
     for source in objects {
@@ -351,7 +358,7 @@ struct SchemaInference {
   private mutating func linkParents(of name: String) {
     guard let child = schema.object(named: name) else { return }
     for field in child.fields where field.type == .reference {
-      for parentName in field.referenceTo where parentName != "User" {
+      for parentName in field.referenceTo where !["User", "RecordType"].contains(parentName) {
         guard var parent = schema.object(named: parentName),
           !parent.childRelationships.contains(where: {
             $0.childObject == child.name && $0.field == field.name
@@ -367,7 +374,8 @@ struct SchemaInference {
         }
         parent.childRelationships.append(
           ChildRelationship(
-            childObject: child.name, field: field.name, relationshipName: relationship))
+            childObject: child.name, field: field.name, relationshipName: relationship,
+            cascadeDelete: field.cascadeDelete, restrictedDelete: field.restrictedDelete))
         insert(parent)
       }
     }

@@ -161,7 +161,7 @@ extension MockOrg {
 
   /// The header by which a client learns how many of the day's requests are used.
   private var usageHeader: (name: String, value: String) {
-    ("Sforce-Limit-Info", "api-usage=\(script.requestCount)/\(options.dailyRequests)")
+    ("Sforce-Limit-Info", "api-usage=\(script.apiRequestCount)/\(options.dailyRequests)")
   }
 
   /// Handles a request of a session inside one access of the database.
@@ -169,7 +169,7 @@ extension MockOrg {
     _ request: OrgRequest, _ session: Session, _ version: Int, _ login: LoginService,
     _ circumstances: Circumstances, _ body: @escaping @Sendable (RESTService) throws -> OrgResponse
   ) async -> OrgResponse {
-    if options.enforcesDailyRequests, script.requestCount > options.dailyRequests {
+    if options.enforcesDailyRequests, script.apiRequestCount > options.dailyRequests {
       return OrgResponse(
         ServerError(status: 403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded."))
     }

@@ -41,7 +41,7 @@ import Testing
       target: PickyTarget(), options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]),
       soupName: Device.soup)
     _ = try await run.finished()
-    #expect(device.org.lines == ["POST a", "POST twice"])
+    #expect(device.org.lines == ["POST /services/data/a", "POST /services/data/twice"])
     #expect(try await device.dirtyRows().isEmpty)
   }
 }

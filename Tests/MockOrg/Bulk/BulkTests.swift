@@ -183,6 +183,75 @@ import Testing
     #expect(XMLElement(parsing: Array(info.text.utf8))?["apiVersion"]?.text == "59.0")
   }
 
+  @Test func `a query of a batch without records has no result, but a text in CSV`() async throws {
+    let org = try OrgUnderTest()
+    for (type, media) in [
+      ("JSON", "application/json"), ("XML", "application/xml"), ("CSV", "text/csv"),
+    ] {
+      let job = await classic(
+        org, "POST", "job",
+        #"{"operation":"query","object":"Account","contentType":"\#(type)"}"#)
+      let batch = await classic(
+        org, "POST", "job/\(job.id)/batch", "SELECT Id FROM Account", type: media)
+      let id = type == "JSON" ? batch.id : XMLElement(parsing: Array(batch.text.utf8))?["id"]?.text
+      let path = "job/\(job.id)/batch/\(try #require(id))/result"
+      let list = await classic(org, "GET", path)
+      switch type {
+      case "JSON": #expect(list.text == "[]")
+      case "XML":
+        let root = try #require(XMLElement(parsing: Array(list.text.utf8)))
+        #expect(root.name == "result-list" && root.children.isEmpty)
+      default:
+        let result = try #require(XMLElement(parsing: Array(list.text.utf8))?["result"]?.text)
+        #expect(
+          await classic(org, "GET", "\(path)/\(result)").text == "Records not found for this query")
+      }
+    }
+  }
+
+  @Test func `the result of a failed row has the platform's form, a failed batch has none`()
+    async throws
+  {
+    let org = try OrgUnderTest()
+    for (type, media, body, expected) in [
+      (
+        "JSON", "application/json", #"[{"FirstName":"y"}]"#,
+        #"[{"success":false,"created":false,"id":null,"errors":[{"message":"#
+          + #""Required fields are missing: [LastName]","fields":["LastName"],"#
+          + #""statusCode":"REQUIRED_FIELD_MISSING","extendedErrorDetails":null}]}]"#
+      ),
+      (
+        "CSV", "text/csv", "FirstName,LastName\ny,\n",
+        "\"Id\",\"Success\",\"Created\",\"Error\"\n\"\",\"false\",\"false\","
+          + "\"REQUIRED_FIELD_MISSING:Required fields are missing: [LastName]:LastName --\"\n"
+      ),
+      (
+        "XML", "application/xml",
+        "<sObjects><sObject><FirstName>y</FirstName></sObject></sObjects>",
+        "<result><errors><fields>LastName</fields><message>Required fields are missing: [LastName]"
+          + "</message><statusCode>REQUIRED_FIELD_MISSING</statusCode></errors>"
+          + "<success>false</success><created>false</created></result>"
+      ),
+    ] {
+      let job = await classic(
+        org, "POST", "job",
+        #"{"operation":"insert","object":"Contact","contentType":"\#(type)"}"#)
+      func result(of body: String) async throws -> OrgUnderTest.Reply {
+        let batch = await classic(org, "POST", "job/\(job.id)/batch", body, type: media)
+        let id =
+          type == "JSON" ? batch.id : XMLElement(parsing: Array(batch.text.utf8))?["id"]?.text
+        return await classic(org, "GET", "job/\(job.id)/batch/\(try #require(id))/result")
+      }
+      let row = try await result(of: body)
+      #expect(row.text.contains(expected), "\(row.text)")
+      let failed = try await result(of: "\u{1}")
+      #expect(failed.status == 400)
+      #expect(
+        failed.text.contains("InvalidBatch") && failed.text.contains("Records not processed"),
+        "\(failed.text)")
+    }
+  }
+
   @Test func `jobs and batches may be XML and CSV`() async throws {
     let org = try OrgUnderTest()
     let xml = "application/xml; charset=UTF-8"

@@ -83,6 +83,21 @@ import Testing
     }
   }
 
+  @Test func `only calls of the APIs count towards the day's limit`() async throws {
+    try await withMockOrg { org, server in
+      func usage(_ path: String) async throws -> String? {
+        try await send(server, "GET", path).response
+          .value(forHTTPHeaderField: "Sforce-Limit-Info")
+      }
+      let first = try await usage("/services/data/v66.0/limits")
+      #expect(first == "api-usage=1/15000")
+      for path in ["/services/data", "/services/data/", "/services/oauth2/userinfo"] {
+        #expect(try await usage(path) == nil, "\(path)")
+      }
+      #expect(try await usage("/services/data/v66.0/sobjects") == "api-usage=2/15000")
+    }
+  }
+
   @Test func `a started server responds on the address that it reports`() async throws {
     try await withMockOrg { org, server in
       let made = try await send(

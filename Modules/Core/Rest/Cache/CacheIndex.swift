@@ -4,6 +4,8 @@ import SalesforceSDKCommon
 ///
 /// JSON: `[["https://…", 512], …]`, least recently used first.
 struct CacheIndex: Equatable {
+  /// The largest size that is read, 1 TiB: the sum of all sizes then never overflows.
+  private static let maxSize: Int64 = 1 << 40
   private var sizes: [String: Int] = [:]
   private var order: [String] = []
 
@@ -13,7 +15,9 @@ struct CacheIndex: Equatable {
   init(_ bytes: [UInt8]) {
     guard let json = try? JSONSlice(parsing: bytes) else { return }
     for element in json.elements {
-      guard let key = element[0]?.string, let size = element[1]?.int64, size >= 0 else { continue }
+      guard let key = element[0]?.string, let size = element[1]?.int64,
+        (0...Self.maxSize).contains(size)
+      else { continue }
       insert(key, size: Int(clamping: size))
     }
   }

@@ -90,7 +90,7 @@ extension SOQLCompiler {
       throw .malformedQuery("The inner select of a semi join must have exactly one field")
     }
     let field = try compiler.scope.field(innerPath)
-    guard !outer.objects.isDisjoint(with: field.objects) else {
+    guard outer.sharesObject(with: field, in: schema) else {
       throw .malformedQuery(
         "The selected field '\(innerPath.text)' in the subquery and the left operand field "
           + "'\(path.text)' in the where expression in the outer query should point to the same "
@@ -119,8 +119,14 @@ extension SOQLCompiler {
 }
 
 extension SOQLField {
-  /// The objects that the id in this field may belong to.
-  fileprivate var objects: Set<String> {
-    schema.type == .id ? Set(entity.targets.map(\.object.name)) : Set(schema.referenceTo)
+  /// Whether ids of one object may be in both fields.
+  fileprivate func sharesObject(with other: SOQLField, in schema: OrgSchema) -> Bool {
+    schema.objects.contains { mayName($0) && other.mayName($0) }
+  }
+
+  /// Whether the id in this field may belong to `object`.
+  private func mayName(_ object: ObjectSchema) -> Bool {
+    schema.type == .id
+      ? entity.targets.contains { $0.object.name == object.name } : schema.canReference(object)
   }
 }

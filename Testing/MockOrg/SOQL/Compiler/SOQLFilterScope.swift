@@ -4,6 +4,7 @@ import GRDB
 enum SOQLFilterScope: String, CaseIterable, Sendable {
   case everything
   case mine
+  case mineAndMyGroups = "mine_and_my_groups"
   case delegated
   case team
   case scopingRule = "scopingrule"
@@ -22,7 +23,8 @@ enum SOQLFilterScope: String, CaseIterable, Sendable {
     let plural = object.labelPlural.lowercased()
     let labels: [(SOQLFilterScope, String)] = [
       (.delegated, "My delegated \(plural)"), (.everything, "All \(plural)"),
-      (.mine, "My \(plural)"), (.scopingRule, "Filter by scope"), (.team, "My team's \(plural)"),
+      (.mine, "My \(plural)"), (.mineAndMyGroups, "My \(plural) and those of my groups"),
+      (.scopingRule, "Filter by scope"), (.team, "My team's \(plural)"),
     ]
     return labels.filter { scope, _ in
       scope.isSupported(by: object) && (scope != .delegated || delegable.contains(object.name))
@@ -45,6 +47,7 @@ enum SOQLFilterScope: String, CaseIterable, Sendable {
     case .everything: true
     case .mru: object.queryable
     case .mine, .team: isOwned
+    case .mineAndMyGroups: object.name == "ProcessInstanceWorkitem"
     case .delegated: isOwned && object.field(named: "CreatedById") != nil
     case .scopingRule: isOwned && (object.custom || Self.scoped.contains(object.name))
     case .myTerritory, .myTeamTerritory: Self.territorial.contains(object.name)
@@ -60,6 +63,14 @@ enum SOQLFilterScope: String, CaseIterable, Sendable {
     switch self {
     case .everything, .scopingRule: return nil
     case .mine: return SOQLFragment("\(alias).\"OwnerId\" = ?", [user])
+    case .mineAndMyGroups:
+      return .joined(
+        [
+          SOQLFragment("\(alias).\"ActorId\" = ?", [user]),
+          SOQLFragment(
+            "\(alias).\"ActorId\" IN (SELECT \"GroupId\" FROM \"GroupMember\" "
+              + "WHERE \"UserOrGroupId\" = ? AND \"IsDeleted\" = 0)", [user]),
+        ], by: "OR")
     case .delegated:
       return .joined(
         [

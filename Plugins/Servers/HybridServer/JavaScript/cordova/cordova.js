@@ -176,7 +176,8 @@
           }
         } catch (error) {
           const message = `Error in ${isSuccess ? "Success" : "Error"} callbackId: ${callbackId} : ${error}`;
-          cordova.fireWindowEvent("cordovacallbackerror", { message, original: error });
+          // Cordova documents `error`; its scripts before that named the same value `original`.
+          cordova.fireWindowEvent("cordovacallbackerror", { message, error, original: error });
           throw error;
         } finally {
           // A multipart callback stays until a response says that it is the last one.

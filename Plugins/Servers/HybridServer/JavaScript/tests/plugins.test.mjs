@@ -109,6 +109,34 @@ test("HT-14 the test runner reports results, and is unknown without its option",
   other.window.navigator.testrunner.onTestComplete("testX", false, "no", undefined);
 });
 
+test("HT-14 the native side selects a suite of the page and starts its tests", onTestBridge, async (t) => {
+  const { window, cordova, bridge, fence } = await withPage(t, { testRunner: true });
+  const runner = window.navigator.testrunner;
+  assert.equal(cordova.require("com.salesforce.plugin.testrunner").setTestSuite, runner.setTestSuite);
+  assert.throws(() => runner.startTest("testOne"), /no test suite.*setTestSuite/);
+  assert.throws(() => runner.setTestSuite("Missing"), /'Missing'.*no global function/);
+  let created = 0;
+  for (const name of ["FirstSuite", "SecondSuite"]) {
+    window[name] = function () {
+      created += 1;
+      this.startTest = (test) => runner.onTestComplete(`${name}.${test}`, true, "", { testDuration: 3 });
+    };
+  }
+  assert.equal(runner.testSuite, null);
+  runner.setTestSuite("FirstSuite");
+  runner.startTest("testOne");
+  runner.setTestSuite("FirstSuite");
+  runner.startTest("testTwo");
+  assert.throws(() => runner.setTestSuite("Missing"), /no global function/);
+  assert.ok(runner.testSuite instanceof window.FirstSuite);
+  runner.setTestSuite("SecondSuite");
+  runner.startTest("testOne");
+  await fence();
+  assert.equal(created, 2);
+  assert.deepEqual(plain(bridge.tests.map((one) => one.testName)),
+    ["FirstSuite.testOne", "FirstSuite.testTwo", "SecondSuite.testOne"]);
+});
+
 test("HT-12 the logger writes text into the page's sections in debug mode", async (t) => {
   const { cordova, page, window } = await withPage(t);
   const logger = cordova.require("com.salesforce.util.logger");

@@ -131,12 +131,14 @@ test("arguments that are no JSON throw at the caller and leave no callback behin
 test("a callback that throws is reported and does not disturb other responses", onTestBridge, async (t) => {
   const { cordova, call, page, window } = await withPage(t);
   const reported = [];
-  window.addEventListener("cordovacallbackerror", (event) => reported.push(event.message));
-  cordova.exec(() => { throw new Error("oops"); }, null, "test", "echo", []);
+  window.addEventListener("cordovacallbackerror", (event) => reported.push(event));
+  const thrown = new Error("oops");
+  cordova.exec(() => { throw thrown; }, null, "test", "echo", []);
   assert.deepEqual(plain(await call("test", "echo", [1])), [1]);
   await call("test", "slow", [1, 10]);
   assert.deepEqual(page.errors.map((error) => error.message), ["oops"]);
-  assert.match(reported[0], /Error in Success callbackId: test\d+ : Error: oops/);
+  assert.match(reported[0].message, /Error in Success callbackId: test\d+ : Error: oops/);
+  assert.deepEqual([reported[0].error === thrown, reported[0].original === thrown, reported.length], [true, true, 1]);
 });
 
 test("HT-33 events of the socket are DOM events with a detail", onTestBridge, async (t) => {
