@@ -225,8 +225,10 @@ test("clients that go away in the middle of anything leave no descriptor and who
   };
   const before = await settled(40);
   for (let round = 0; round < 4; round++) await leave();
-  const after = await settled(before + 2);
-  assert.ok(after <= before + 2, `${before} descriptors became ${after}`);
+  // A busy machine has up to six connections to the org and some more readers of the store. A leak is at least one of each round's 21 clients.
+  const most = before + 8;
+  const after = await settled(most);
+  assert.ok(after <= most, `${before} descriptors became ${after}`);
 });
 
 test("conflicts are listed and resolved, by a page and by a program", { skip }, async (t) => {
