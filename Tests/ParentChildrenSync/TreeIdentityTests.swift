@@ -133,6 +133,9 @@ import Testing
     ).bundle
     let second = try await Device.open(tree.org)
     try await second.registerSoup(TreeDevice.contacts, "AccountId")
+    _ = try await second.manager.syncDown(
+      target: tree.down, options: SyncOptions(mergeMode: mode), soupName: Device.soup
+    ).finished()
     _ = try await second.store.importRescue(
       bundle, with: .privateKey(pair.privateKey), of: user, registry: second.registry)
     _ = try await second.manager.syncUp(

@@ -223,7 +223,8 @@ struct RescueImport: Sendable {
     var json = outcome.json
     json["sentAfter"] = .integer(sentAfter)
     for (key, value) in UnacknowledgedMark.json(ofArrival: entry.arrival) { json[key] = value }
-    json["newestEntryId"] = .integer(entryId)
+    // A download may have brought here already what the other device has sent.
+    json["newestEntryId"] = 0
     json["sent"] = .object(sent)
     try transaction.upsert(
       entries: [.object(json)], forSoupNamed: OutcomeStore.soupName, withExternalIdPath: "key")

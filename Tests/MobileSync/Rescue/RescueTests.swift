@@ -145,6 +145,19 @@ import TestSupport
     #expect(try await second.dirtyRows().isEmpty)
   }
 
+  @Test func `nor is one that was downloaded before the import`() async throws {
+    let (first, second, _) = try await devices()
+    try await first.create([["Name": "made", "Phone": "1"]])
+    let bundle = try await export(first)
+    try await up(first)
+    _ = try await second.manager.reSync(named: "down").lastState()
+    _ = try await restore(bundle, into: second)
+    try await up(second)
+    #expect(second.org.records("Account").count { $0["Name"] == "made" } == 1)
+    #expect(try await second.rows().count == 4)
+    #expect(try await second.dirtyRows().isEmpty)
+  }
+
   @Test(arguments: [true, false])
   func `nor is one of a device that had no sync up yet`(receiverHasSyncUp: Bool) async throws {
     let org = InMemoryOrg()
