@@ -143,6 +143,23 @@ import Testing
     await manager.close()
   }
 
+  @Test(.covers("CO-9.2"))
+  func `no login begins for an account that is being logged out`() async throws {
+    let count = Mutex(0)
+    var options = UserAccountManager.Options()
+    options.loginHandler = handler { count.withLock { $0 += 1 } }
+    var leaving = org.account()
+    leaving.loginState = .loggingOut
+    let manager = try await org.manager([leaving], options: options)
+    await #expect {
+      _ = try await manager.loginOnDemand(of: TestOrg.identity)
+    } throws: { error in
+      (error as? AccountError)?.code == .notLoggedIn
+    }
+    #expect(count.withLock { $0 } == 0)
+    await manager.close()
+  }
+
   @Test(.covers("CO-193", "CA-27.3", "HT-73.2", "HT-79.2"))
   func `a helper process shares the accounts, starts no login and knows whether a user is there`()
     async throws

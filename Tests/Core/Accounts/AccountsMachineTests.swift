@@ -253,6 +253,13 @@ import TestSupport
     #expect(world.machine.version > change)
   }
 
+  @Test func `an entry without an account spells no identity`() {
+    var machine = World().machine
+    machine[World.identity].confirmedServers = ["https://a.example:443"]
+    #expect(!machine[World.identity].isEmpty)
+    #expect(machine.spelling(of: World.identity) == nil)
+  }
+
   @Test func `the current user is one with an account`() {
     var world = World()
     world.apply(.logIn)
