@@ -37,6 +37,11 @@ struct StateOptions: ParsableArguments {
   @Option(help: .hidden)
   var newPasscode: String?
 
+  func validate() throws {
+    try SecretArgument.check(passcode, option: "--passcode")
+    try SecretArgument.check(newPasscode, option: "--new-passcode")
+  }
+
   /// The keepers that may store the master key.
   var keepers: KeeperChoice {
     get throws {
