@@ -90,6 +90,8 @@ extension Workspace {
       throw CommandFailure("noLock", "No org demands a lock, so there is no passcode to change.")
     }
     try await unlock()
+    // The org demanded a longer one, or there was none: it was chosen just now.
+    guard !passcode.hasChosen else { return }
     try await PasscodeAuthenticator(secrets: secrets, prompt: passcode).change(for: policy)
   }
 
