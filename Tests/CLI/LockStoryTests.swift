@@ -139,6 +139,20 @@ import Testing
     #expect(refused.status == 1 && refused.errors.contains("'mobile_polcy'"))
   }
 
+  @Test(.covers("CO-155"))
+  func `a login locks the next command, although the last one is recent`() async throws {
+    try await withLockingOrg { org, server in
+      let tool = try Tool()
+      for _ in 0..<2 {
+        try await tool.logIn(to: server)
+        #expect(try await tool.json("lock", "--status")["locked"]?.bool == true)
+        #expect(try await tool.failure("soup", "list")["code"]?.string == "screenLocked")
+        _ = try await tool.json("unlock", "--passcode", "-", input: "123456\n")
+        _ = try await tool.json("soup", "list")
+      }
+    }
+  }
+
   @Test(.covers("CO-157"))
   func `a change where there is no passcode yet creates the new one`() async throws {
     try await withLockingOrg { org, server in

@@ -143,7 +143,7 @@ struct OrgContents: ParsableArguments {
       "A file of users, profiles, policies, sharing and duplicate rules.",
       discussion: """
         Its member 'identity' has the policies of the identity service, for instance
-        {"mobile_policy": {"screen_lock": 10, "pin_length": 6}} to lock them.
+        {"mobile_policy": {"screen_lock": 10, "pin_length": 6}} to lock apps.
         """), completion: .file())
   var setup: String?
 

@@ -66,6 +66,13 @@ struct Workspace {
     var lockOptions = ScreenLockManager.Options()
     lockOptions.isStrict = true
     lockOptions.lastUse = LastUse.read(in: secrets)
+    lockOptions.willForgetLastUse = { [secrets] in
+      do throws(SecretStoreError) {
+        try LastUse.forget(in: secrets)
+      } catch {
+        Console.say("warning: the next command may not be locked by this login: \(error)")
+      }
+    }
     screenLock = ScreenLockManager(
       authenticator: Self.authenticator(secrets, passcode), options: lockOptions)
     options.screenLock = screenLock
