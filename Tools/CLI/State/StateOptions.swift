@@ -74,6 +74,7 @@ struct StateOptions: ParsableArguments {
         passcode: try passcode.map { try SecretArgument.read($0, "passcode") },
         new: try newPasscode.map { try SecretArgument.read($0, "passcode") }),
       recorder: recorder)
+    async let _: Void = workspace.followManaged()
     do {
       let result = try await body(workspace)
       try await workspace.close()
