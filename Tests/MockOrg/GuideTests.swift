@@ -121,7 +121,7 @@ import Testing
   @Test func `the file with policies`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appending(path: "setup.json")
-    let blocks = try Self.blocks("json", of: try Self.guide())
+    let blocks = Self.blocks("json", of: try Self.guide())
     let json = try #require(blocks.first { $0.contains("mobile_policy") })
     try Data(json.utf8).write(to: file)
     let setup = try MockOrgSetup(file: file)

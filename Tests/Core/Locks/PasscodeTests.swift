@@ -90,12 +90,12 @@ struct PasscodeTests {
 
   /// A source that has one passcode for each mode.
   private struct Source: PasscodePrompt {
-    let passcode: @Sendable (PasscodeRequest) -> String
+    let entry: @Sendable (PasscodeRequest) -> String
     var throwsIfRepeated = false
 
     func passcode(_ request: PasscodeRequest) async throws -> String? {
       if throwsIfRepeated, request.isRepeated { throw LockError(.refused, "It has no other.") }
-      return passcode(request)
+      return entry(request)
     }
   }
 
@@ -117,17 +117,17 @@ struct PasscodeTests {
   func `a source that returns one wrong form for ever ends each request with a refusal`(
     wrong: String, isWary: Bool
   ) async throws {
-    let always = Source(passcode: { _ in wrong }, throwsIfRepeated: isWary)
+    let always = Source(entry: { _ in wrong }, throwsIfRepeated: isWary)
     // A new passcode, its confirmation, a check, and the change to a longer one.
     #expect(try await refusal(of: always) == .refused)
     let unconfirmed = Source(
-      passcode: { $0.mode == .confirm ? wrong : "123456" }, throwsIfRepeated: isWary)
+      entry: { $0.mode == .confirm ? wrong : "123456" }, throwsIfRepeated: isWary)
     #expect(try await refusal(of: unconfirmed) == .refused)
     #expect(try authenticator().hasPasscode == false)
     try await create("1234")
     #expect(try await refusal(of: always) == .refused)
     let unchanged = Source(
-      passcode: { $0.mode == .check ? "1234" : wrong }, throwsIfRepeated: isWary)
+      entry: { $0.mode == .check ? "1234" : wrong }, throwsIfRepeated: isWary)
     #expect(try await refusal(of: unchanged) == .refused)
     person.enters("1234")
     #expect(try await code() == nil)

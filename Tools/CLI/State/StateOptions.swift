@@ -65,15 +65,18 @@ struct StateOptions: ParsableArguments {
   }
 
   /// Opens the folder, calls a closure with its content, and closes everything afterwards.
+  ///
+  /// - Parameter isReadOnly: Whether nothing in the folder is created or changed.
   func withWorkspace<Result>(
-    recorder: InspectorRecorder? = nil, _ body: (Workspace) async throws -> Result
+    recorder: InspectorRecorder? = nil, isReadOnly: Bool = false,
+    _ body: (Workspace) async throws -> Result
   ) async throws -> Result {
     let workspace = try await Workspace(
       folder: folder, wantsPlaintext: plaintext, keepers: try keepers,
       passcode: CommandPasscode(
         passcode: try passcode.map { try SecretArgument.read($0, "passcode") },
         new: try newPasscode.map { try SecretArgument.read($0, "passcode") }),
-      recorder: recorder)
+      recorder: recorder, isReadOnly: isReadOnly)
     async let _: Void = workspace.followManaged()
     do {
       let result = try await body(workspace)
