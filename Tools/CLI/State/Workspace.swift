@@ -170,7 +170,9 @@ struct Workspace {
 
   /// A REST client with the session of a user.
   func client(of account: UserAccount) -> RestClient {
-    RestClient(account: account, accounts: accounts, transport: transport, userAgent: userAgent)
+    RestClient(
+      account: account, accounts: accounts, transport: transport, userAgent: userAgent,
+      options: RestClient.Options(interceptors: [BulkUse.shared]))
   }
 
   /// Checks the store that the options name.
