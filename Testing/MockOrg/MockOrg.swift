@@ -79,7 +79,8 @@ public final class MockOrg: Sendable {
         id: RecordID.make(prefix: "005", number: index + 1),
         profileID: RecordID.make(prefix: "00e", number: profile), profile: user.profile,
         username: user.username, password: user.password, firstName: user.firstName,
-        lastName: user.lastName, email: user.email)
+        lastName: user.lastName, email: user.email,
+        identityPolicy: user.identityPolicy ?? options.identityPolicy)
     }
   }
 

@@ -11,6 +11,8 @@ public struct MockOrgUser: Sendable, Hashable {
   public var email = "admin@fieldforce.example"
   /// What the user may see and change.
   public var profile = MockOrgProfile()
+  /// The policy in the identity service's response. Default: nil, ``MockOrgOptions/identityPolicy``.
+  public var identityPolicy: MockOrgIdentityPolicy?
 
   /// The user whose name and password the defaults of this type give.
   public init() {}
@@ -29,26 +31,17 @@ public struct MockOrgUser: Sendable, Hashable {
   }
 }
 
-/// When an org demands that apps lock themselves, as the identity service says.
-public struct MockOrgMobilePolicy: Sendable, Hashable {
-  /// Minutes without use.
-  public var screenLockMinutes: Int
-  /// The number of digits of a passcode. Default: 4.
-  public var pinLength: Int
-
-  /// Makes a policy.
-  public init(screenLockMinutes: Int, pinLength: Int = 4) {
-    self.screenLockMinutes = screenLockMinutes
-    self.pinLength = pinLength
-  }
-}
-
 /// The options of an org.
 public struct MockOrgOptions: Sendable {
   /// The org's name, as the record of `Organization` has it.
   public var organizationName = "Fieldforce Mock Org"
-  /// When apps have to lock themselves. Default: nil, never.
-  public var mobilePolicy: MockOrgMobilePolicy?
+  /// The policy in the identity service's response for users without one of their own. Default: no restrictions.
+  public var identityPolicy = MockOrgIdentityPolicy()
+  /// When apps have to lock themselves: that of ``identityPolicy``. Default: nil, never.
+  public var mobilePolicy: MockOrgMobilePolicy? {
+    get { identityPolicy.mobilePolicy }
+    set { identityPolicy.mobilePolicy = newValue }
+  }
   /// Whether the org says of itself that it is a sandbox (`IsSandbox` of `Organization`).
   public var isSandbox = false
   /// The address that login responses, identity URLs and URLs in records name, without a path; nil names the

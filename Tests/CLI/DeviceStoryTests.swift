@@ -65,6 +65,28 @@ import Testing
     await server.stop()
   }
 
+  @Test(
+    .covers("CO-171.3"), .enabled(if: geteuid() == 0, "the file has to belong to root"),
+    .timeLimit(.minutes(1)), arguments: [["hybrid", "serve"], ["inspect"]])
+  func `a command that runs for long picks up what the organisation changes`(
+    arguments: [String]
+  ) async throws {
+    let tool = try Tool()
+    let place = try tool.file("managed.json", "{}")
+    let errors = try tool.file("errors.txt", "")
+    let (status, _) = try await Tool.serve(
+      arguments + ["--state", tool.state.path], environment: ["FIELDFORCE_MANAGED": place],
+      errors: errors
+    ) { _ in
+      try Data(#"{"RequireCertAuth": true}"#.utf8).write(to: URL(filePath: place))
+      try await poll {
+        try String(contentsOfFile: errors, encoding: .utf8)
+          .contains("the managed configuration has changed: managed by RequireCertAuth")
+      }
+    }
+    #expect(status == 0)
+  }
+
   @Test(.covers("HT-75.3")) func `login servers are listed, added, selected and removed`()
     async throws
   {

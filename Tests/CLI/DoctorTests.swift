@@ -104,6 +104,97 @@ import Testing
     }
   }
 
+  /// The content of each file of a folder, by its path; nil for folders.
+  private func snapshot(_ folder: URL) throws -> [String: Data?] {
+    var files: [String: Data?] = [:]
+    for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+      let url = folder.appending(path: path)
+      files[path] = .some(
+        try url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true
+          ? nil : Data(contentsOf: url))
+    }
+    return files
+  }
+
+  /// What a state folder may lack, or have damaged.
+  enum Damage: String, CaseIterable {
+    case none, ended, missingDatabase, damagedDatabase, hosts, account, currentUser, settings,
+      installation
+
+    /// Whether commands fail because of it.
+    var isFailure: Bool {
+      [.missingDatabase, .damagedDatabase, .account].contains(self)
+    }
+  }
+
+  @Test(arguments: Damage.allCases)
+  func `the state folder is afterwards as it was, byte for byte`(damage: Damage) async throws {
+    try await withMockOrg { org, server in
+      let tool = try Tool()
+      try await tool.logIn(to: server)
+      for owner in [[], ["--global"]] {
+        _ = try await tool.run(
+          [
+            "soup", "register", "accounts", "--index", "Id:string", "--index", "__local__:string",
+            "--state", tool.state.path, "--json",
+          ] + owner
+        ).document()
+      }
+      _ = try await tool.json("store", "create", "accounts", "--type", "Account", "Name=Elm")
+      let before = try snapshot(tool.state)
+      func path(_ end: String, _ part: String) throws -> URL {
+        let path = try #require(before.keys.first { $0.hasSuffix(end) && $0.contains(part) })
+        return tool.state.appending(path: path)
+      }
+      let noise = Data(repeating: 0x5A, count: 8_192)
+      let state = tool.state
+      switch damage {
+      case .none: break
+      case .ended: org.expireAccessTokens()
+      case .missingDatabase:
+        try FileManager.default.removeItem(at: path("store.sqlite", "internal"))
+      case .damagedDatabase: try noise.write(to: path("store.sqlite", "internal"))
+      case .hosts: try noise.write(to: state.appending(path: "login-hosts.json"))
+      case .account: try noise.write(to: path("UserAccount.sealed", ""))
+      case .currentUser: try noise.write(to: path("current-user.json", ""))
+      case .settings:
+        try FileManager.default.removeItem(at: state.appending(path: "settings.json"))
+      case .installation:
+        try FileManager.default.removeItem(at: state.appending(path: "installation-id"))
+      }
+      let damaged = try snapshot(tool.state)
+      for options in [[], ["--offline"], ["--information"]] {
+        let result = try await tool.run(
+          ["doctor", "--json", "--state", tool.state.path] + options)
+        // The current user alone cannot be read, too: which status that has is not the question here.
+        if damage != .currentUser { #expect(result.status == (damage.isFailure ? 1 : 0)) }
+        let report = try JSONSlice(parsing: result.output.trimmed).value
+        // The other store is examined, whatever the first one has.
+        #expect(message(report, "ok").contains("1 soup"), "\(result.output)")
+        let after = try snapshot(tool.state)
+        #expect(after.keys.sorted() == damaged.keys.sorted(), "\(options)")
+        #expect(after == damaged, "\(options)")
+        if damage == .ended, options.isEmpty {
+          #expect(message(report, "warning").contains("access token has ended"))
+        }
+      }
+      if damage == .ended { _ = try await tool.json("rest", "GET", "/services/data/v66.0/limits") }
+    }
+  }
+
+  @Test(.covers("CO-155")) func `locked stores are not examined, and stay locked`() async throws {
+    var options = MockOrgOptions()
+    options.mobilePolicy = MockOrgMobilePolicy(screenLockMinutes: 10)
+    try await withMockOrg(options) { _, server in
+      let tool = try Tool()
+      try await tool.logIn(to: server)
+      let before = try snapshot(tool.state)
+      let report = try await tool.json("doctor")
+      #expect(report["failed"] == 0 && message(report, "warning").contains("fieldforce unlock"))
+      #expect(try snapshot(tool.state) == before)
+    }
+  }
+
   @Test func `an unreachable server, a loose key file and a lost key fail with a remedy`()
     async throws
   {

@@ -103,6 +103,16 @@ import Testing
       try await none.failure("accounts", "--secrets", "passphrase-fd:0", input: "short")["code"]?
         .string
         == "weakPassphrase")
+    // A refusal binds the folder to nothing.
+    #expect(!exists(none, "keys.json") && !exists(none, "master.sealed"))
+    _ = try await none.json("accounts")
+    #expect(try await keeper(none) == "file")
+    let record = none.state.appending(path: "keys.json")
+    let before = try Data(contentsOf: record)
+    for input in ["short", ""] {
+      _ = try await none.failure("keys", "move", "passphrase-fd:0", input: input)
+      #expect(try Data(contentsOf: record) == before && exists(none, "master.key"))
+    }
   }
 
   @Test(.covers("HT-78.2"))

@@ -207,13 +207,20 @@ struct Tool {
   /// Runs the program with exactly these arguments, gives its first line to `body`, sends `signal` and
   /// waits for its end.
   ///
+  /// - Parameters:
+  ///   - environment: Variables in addition to those of the tests.
+  ///   - errors: The file for its standard error. Default: none.
   /// - Returns: The status, and what it said on standard output after the first line.
   static func serve(
-    _ arguments: [String], signal: Signal = .terminate, _ body: (String) async throws -> Void
+    _ arguments: [String], signal: Signal = .terminate, environment: [String: String] = [:],
+    errors: String = "/dev/null", _ body: (String) async throws -> Void
   ) async throws -> (status: Int32, rest: [String]) {
     let ended = try await Subprocess.run(
-      .path(binary()), arguments: Arguments(arguments), input: .none, output: .sequence,
-      error: .discarded
+      .path(binary()), arguments: Arguments(arguments), environment: inheriting(environment),
+      input: .none, output: .sequence,
+      error: .fileDescriptor(
+        try FileDescriptor.open(FilePath(errors), .writeOnly, options: .append),
+        closeAfterSpawningProcess: true)
     ) { execution in
       var lines = execution.standardOutput.strings().makeAsyncIterator()
       do {

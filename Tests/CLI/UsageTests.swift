@@ -1,3 +1,4 @@
+import Foundation
 import SalesforceSDKCommon
 import Testing
 
@@ -25,6 +26,28 @@ import Testing
     #expect(result.output.isEmpty)
     #expect(result.errors.contains("Error:"))
     #expect(result.errors.contains("Usage:") || result.errors.contains("--help"))
+  }
+
+  @Test(arguments: [
+    ["soup", "list", "--passcode", "817263"], ["unlock", "--passcode=817263"],
+    ["unlock", "--change", "--new-passcode", "817263"], ["login", "--passcode", "817263"],
+    ["rest", "GET", "/limits", "--passcode", "817263"], ["doctor", "--passcode", "817263"],
+    ["unlock", "--change", "--passcode", "-", "--new-passcode", "817263"],
+    ["rescue", "show", "f", "--passphrase", "817263 words"],
+    ["rescue", "import", "f", "--private-key", "817263"],
+    ["rescue", "export", "f", "--passphrase", "817263 words"],
+  ])
+  func `a secret on the command line is wrong usage, and is not repeated`(
+    arguments: [String]
+  ) async throws {
+    let tool = try Tool()
+    let all = arguments + ["--access-token", "-"].filter { _ in arguments[0] == "login" }
+    let state = arguments[1] == "show" ? [] : ["--state", tool.state.path]
+    let result = try await tool.run(all + state)
+    #expect(result.status == 2)
+    #expect(result.output.isEmpty && !result.errors.contains("817263"), "\(result.errors)")
+    #expect(result.errors.contains("@FILE, or - for a line of standard input"))
+    #expect(!FileManager.default.fileExists(atPath: tool.state.path))
   }
 
   @Test(arguments: [

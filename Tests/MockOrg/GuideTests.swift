@@ -118,6 +118,19 @@ import Testing
     #expect(setup.sharing["Account"] == .private)
   }
 
+  @Test func `the file with policies`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "setup.json")
+    let blocks = Self.blocks("json", of: try Self.guide())
+    let json = try #require(blocks.first { $0.contains("mobile_policy") })
+    try Data(json.utf8).write(to: file)
+    let setup = try MockOrgSetup(file: file)
+    #expect(setup.identityPolicy?.mobilePolicy?.screenLockMinutes == 10)
+    #expect(setup.identityPolicy?.mobilePolicy?.pinLength == 6)
+    #expect(setup.identityPolicy?.customAttributes == ["BIOMETRIC_UNLOCK": "false"])
+    #expect(setup.users[0].identityPolicy?.customPermissions == ["must_be_managed_app": true])
+  }
+
   @Test func `rules and the log`() async throws {
     try await withMockOrg { org, server in
       org.add(MockOrgFault(method: "POST", path: "/composite", action: .dropAfterCommit))

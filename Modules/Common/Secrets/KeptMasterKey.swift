@@ -141,7 +141,7 @@ public struct KeptMasterKey: MasterKeyProvider {
         // First whether it can be reached: a record of one that cannot would bind the folder to it.
         if let key = try keeper.load() { return key }
         try write(KeyRecord(keeper: keeper.name))
-        return try create(in: keeper)
+        return try createOrForgetRecord(in: keeper)
       } catch {
         guard error.code == .noSessionBus else { throw error }
         failure = failure ?? error
@@ -150,6 +150,24 @@ public struct KeptMasterKey: MasterKeyProvider {
       }
     }
     throw failure ?? SecretStoreError(.otherKeeper, "There is no keeper for the master key.")
+  }
+
+  /// Makes the key. If that fails, as with a refused passphrase, no record binds the folder to the keeper; a key that was
+  /// stored all the same is found without one.
+  private func createOrForgetRecord(
+    in keeper: any MasterKeyKeeper
+  ) throws(SecretStoreError) -> MasterKey {
+    do {
+      return try create(in: keeper)
+    } catch {
+      do throws(FileFailure) {
+        try file.remove()
+      } catch let failure {
+        SalesforceLogger.logger(forComponent: "SalesforceSDKCommon").warning(
+          "\(file.path) names '\(keeper.name)', which has no key: \(failure)")
+      }
+      throw error
+    }
   }
 
   private func create(in keeper: any MasterKeyKeeper) throws(SecretStoreError) -> MasterKey {

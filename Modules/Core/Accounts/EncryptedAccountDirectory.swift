@@ -16,12 +16,25 @@ public struct EncryptedAccountDirectory: AccountPersister {
   public let folders: UserFolders
   private let secrets: AccountSecrets
   private let patience: Duration
+  /// Whether damaged files are renamed.
+  private let setsAside: Bool
 
   /// Creates a storage for accounts below `root`.
   ///
   /// - Parameter patience: The maximum time to wait for another process that uses the same account.
   ///   That process may be requesting tokens, which can take 120 seconds. Default: 150 seconds.
   public init(root: URL, secrets: any SecretStore, patience: Duration = .seconds(150)) {
+    self.init(root: root, secrets: secrets, patience: patience, setsAside: true)
+  }
+
+  /// Creates a storage whose reads change nothing: a damaged file is reported and keeps its name.
+  package static func reader(root: URL, secrets: any SecretStore) -> EncryptedAccountDirectory {
+    EncryptedAccountDirectory(
+      root: root, secrets: secrets, patience: .seconds(150), setsAside: false)
+  }
+
+  private init(root: URL, secrets: any SecretStore, patience: Duration, setsAside: Bool) {
+    self.setsAside = setsAside
     self.folders = UserFolders(root: root)
     self.secrets = AccountSecrets(store: secrets)
     self.patience = patience
@@ -40,11 +53,22 @@ public struct EncryptedAccountDirectory: AccountPersister {
       result.current = try readCurrent()
     } catch {
       guard error.code == .damagedFile else { throw error }
+      guard setsAside else {
+        result.unreadable.append(UnreadableAccount(url: currentFile, error: error))
+        return try readAccounts(files, into: result)
+      }
       // Another process may have written it again in the meantime.
       result.current = try whileCurrentIsLocked { () throws(AccountError) in
         try currentOrSetAside { result.unreadable.append($0) }
       }
     }
+    return try readAccounts(files, into: result)
+  }
+
+  private func readAccounts(
+    _ files: [URL], into stored: StoredAccounts
+  ) throws(AccountError) -> StoredAccounts {
+    var result = stored
     guard !files.isEmpty else { return result }
     let key = try existingKey()
     for url in files {
@@ -262,7 +286,9 @@ public struct EncryptedAccountDirectory: AccountPersister {
   /// Reports an unreadable file, and renames a damaged one.
   private func setAside(_ url: URL, _ error: AccountError) -> UnreadableAccount {
     CoreLogger.log.error("\(url.lastPathComponent) cannot be read", error: error)
-    guard error.code == .damagedFile else { return UnreadableAccount(url: url, error: error) }
+    guard setsAside, error.code == .damagedFile else {
+      return UnreadableAccount(url: url, error: error)
+    }
     let aside = try? AccountDisk.setAside(url)
     return UnreadableAccount(url: aside ?? url, error: error)
   }

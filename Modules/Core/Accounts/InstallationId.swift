@@ -20,6 +20,13 @@ public enum InstallationId: Sendable {
     return id
   }
 
+  /// Returns the id of the installation whose data is below `root`, without creating one; nil if there is none.
+  ///
+  /// - Throws: ``AccountError`` `readFailed`.
+  package static func existing(in root: URL) throws(AccountError) -> String? {
+    try read(root.appending(path: "installation-id"))
+  }
+
   private static func writing(_ write: () throws(FileFailure) -> Void) throws(AccountError) {
     do throws(FileFailure) {
       try write()

@@ -61,7 +61,10 @@ struct LockMachine: Equatable {
       return hasNewPolicy ? lock() : .none
     case .login(let users):
       policies = users
-      return policies.isEmpty ? unlock() : lock()
+      guard !policies.isEmpty else { return unlock() }
+      // Of the new policy's time nothing has passed, so the next process must not count from the use before.
+      lastUse = nil
+      return lock()
     case .enterBackground(let time):
       // A locked app is not in use, so the time without use continues.
       if !isLocked, !isInBackground { use(at: time) }

@@ -23,11 +23,17 @@ public struct PasscodeRequest: Sendable, Equatable {
   public let failures: Int
   /// For `check`: the number of remaining attempts.
   public let attemptsLeft: Int?
+  /// Whether an earlier response to the same request was not accepted: it was wrong, had another form than `length`
+  /// digits, or its confirmation differed. False for `confirm`, which follows each new passcode.
+  public let isRepeated: Bool
 }
 
 /// A user interface that requests a passcode.
 public protocol PasscodePrompt: Sendable {
   /// Returns the passcode that the user enters; nil if the user cancels.
+  ///
+  /// A source that has one passcode only, such as a file, throws ``LockError`` `refused` if
+  /// ``PasscodeRequest/isRepeated`` is set. The authentication then ends with that error.
   func passcode(_ request: PasscodeRequest) async throws -> String?
 }
 
@@ -39,6 +45,9 @@ public protocol PasscodePrompt: Sendable {
 /// users cannot set. After 10 wrong attempts, no further attempt is accepted: the user has to log
 /// in again, which ``ScreenLockManager`` reports, and can then create a new passcode. Keys of data
 /// do not depend on the passcode.
+///
+/// A passcode of another form than the stored one is no attempt. An authentication ends with `refused` after 10
+/// responses of a wrong form, or after 10 new passcodes of a wrong form or without a matching confirmation.
 public struct PasscodeAuthenticator: DeviceAuthenticator {
   private let secrets: any SecretStore
   private let prompt: any PasscodePrompt
@@ -48,6 +57,8 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
   static let name = SecretName(service: "com.salesforce.security.passcode")
   /// The number of digits if no org requires more.
   public static let defaultLength = 4
+  /// The number of responses of a wrong form after which an authentication ends: a prompt may return one for ever.
+  private static let maxMalformed = 10
 
   /// Creates an authenticator. Reads nothing yet.
   public init(secrets: some SecretStore, prompt: some PasscodePrompt) {
@@ -99,18 +110,26 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
   /// Requests the passcode until it is right, the person ends that, or the next attempt has to wait.
   private func check(_ first: PasscodeRecord) async throws -> PasscodeRecord {
     var record = first
-    while true {
+    var malformed = 0
+    var isRepeated = false
+    while malformed < Self.maxMalformed {
       try checkWait(record)
       let left = PasscodeRecord.maxFailures - record.failures
       let request = PasscodeRequest(
-        mode: .check, length: record.length, failures: record.failures, attemptsLeft: left)
+        mode: .check, length: record.length, failures: record.failures, attemptsLeft: left,
+        isRepeated: isRepeated)
       guard let passcode = try await prompt.passcode(request) else { throw Self.cancelled }
+      isRepeated = true
       // No passcode has another form, so this is no attempt.
-      guard Self.isPasscode(passcode, record.length) else { continue }
+      guard Self.isPasscode(passcode, record.length) else {
+        malformed += 1
+        continue
+      }
       let counted = try count()
       if try await matches(counted, passcode) { return try forgetFailures(counted) }
       record = counted
     }
+    throw Self.malformed(record.length)
   }
 
   /// Counts an attempt on disk, unless it comes too early.
@@ -166,10 +185,11 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
     _ mode: PasscodeRequest.Mode, _ length: Int, over former: PasscodeRecord?
   ) async throws {
     var failures = 0
-    while true {
+    while failures < Self.maxMalformed {
       func entered(_ mode: PasscodeRequest.Mode) async throws -> String {
         let request = PasscodeRequest(
-          mode: mode, length: length, failures: failures, attemptsLeft: nil)
+          mode: mode, length: length, failures: failures, attemptsLeft: nil,
+          isRepeated: failures > 0 && mode != .confirm)
         guard let passcode = try await prompt.passcode(request) else { throw Self.cancelled }
         return passcode
       }
@@ -185,6 +205,7 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
       let record = try await stretched(passcode)
       return try store(record, over: former)
     }
+    throw Self.malformed(length)
   }
 
   /// Stores a new passcode, unless another process has stored one since.
@@ -273,6 +294,12 @@ public struct PasscodeAuthenticator: DeviceAuthenticator {
 
   private static var cancelled: LockError {
     LockError(.cancelled, "No passcode was entered. The app stays locked.")
+  }
+  private static func malformed(_ length: Int) -> LockError {
+    LockError(
+      .refused,
+      "No passcode of \(length) digits was entered in \(maxMalformed) requests. Authenticate again."
+    )
   }
   private static var gone: LockError {
     LockError(.refused, "The passcode was removed by another process. Authenticate again.")

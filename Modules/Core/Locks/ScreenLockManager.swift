@@ -30,6 +30,9 @@ public final class ScreenLockManager: Sendable {
     /// The time of the last use, for programs that end after each command. Default: unknown, so the
     /// app starts locked.
     public var lastUse: BootTime?
+    /// Called before a login is stored that locks the app: the time of the last use, which a program has stored for its
+    /// next process, no longer counts. Remove it there, so that the next process starts locked. Default: does nothing.
+    public var willForgetLastUse: @Sendable () -> Void = {}
 
     /// Creates options.
     public init() {}
@@ -54,6 +57,7 @@ public final class ScreenLockManager: Sendable {
   public let isStrict: Bool
   private let authenticator: (any DeviceAuthenticator)?
   private let now: @Sendable () -> BootTime
+  private let willForgetLastUse: @Sendable () -> Void
   private let state: Mutex<State>
   private let source = EventSource<ScreenLockEvent>()
   private let accounts = Mutex<WeakAccounts>(WeakAccounts())
@@ -75,6 +79,7 @@ public final class ScreenLockManager: Sendable {
     self.authenticator = authenticator
     self.now = now
     isStrict = options.isStrict
+    willForgetLastUse = options.willForgetLastUse
     let lastUse = options.lastUse.flatMap { now().since($0) == nil ? nil : $0.elapsed }
     state = Mutex(
       State(
@@ -94,7 +99,8 @@ public final class ScreenLockManager: Sendable {
     state.withLock { $0.machine.policies[identity] }
   }
 
-  /// The time of the last use, for ``Options/lastUse`` of the next process; nil if it is unknown.
+  /// The time of the last use, for ``Options/lastUse`` of the next process; nil if it is unknown, and from a login with a
+  /// policy until the app is unlocked.
   public var lastUse: BootTime? {
     let boot = now().boot
     return state.withLock { $0.machine.lastUse }.map { BootTime(boot: boot, elapsed: $0) }
@@ -181,6 +187,14 @@ public final class ScreenLockManager: Sendable {
   /// The users have changed, or were read again.
   func usersDidChange(_ users: [UserAccountIdentity: LockPolicy]) {
     handle(nil, users: users)
+  }
+
+  /// A login is about to be stored.
+  ///
+  /// - Parameter hasPolicy: Whether the org of its user or of another user requires a lock.
+  func willLogIn(hasPolicy: Bool) {
+    // First: if the process ends behind the login, the next one has to be locked.
+    if hasPolicy { willForgetLastUse() }
   }
 
   /// A login has ended.

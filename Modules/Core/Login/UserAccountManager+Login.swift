@@ -51,6 +51,8 @@ extension UserAccountManager {
     guard login == nil else {
       throw AccountError(.illegalState, "A login is already at work. Finish or cancel it first.")
     }
+    // An administrator may have changed it since the start.
+    options.managed?.reload()
     try options.managed?.current.check(type, at: server)
     if type == .native { show(.headlessLogin) }
     let task = Task {

@@ -156,6 +156,7 @@ extension UserAccountManager {
     // A refresh that waits for the account is cancelled. One that has sent its request is awaited:
     // if this login cannot be stored, the former session continues.
     await machine.refresh(of: identity)?.cancel()
+    options.screenLock?.willLogIn(hasPolicy: entering.lockPolicy != nil || !lockPolicies.isEmpty)
     let (account, former) = try await persister.withExclusiveAccess(to: identity) {
       try await self.replaceAccount(by: entering, makesCurrent)
     }

@@ -49,6 +49,55 @@ extension SmartStoreManager {
     return SmartStoreManager(root: root, encryption: encryption, options: options) { _ in true }
   }
 
+  /// Opens a store read-only, passes it to `body` and closes it. Leaves the store's folder as it was: reading creates
+  /// SQLite's log and index, and the file that readers lock, where they do not exist. While another process has the
+  /// store open, they stay.
+  ///
+  /// - Throws: ``SmartStoreError`` `databaseMissing` if there is no database, and those of opening; the errors of `body`.
+  package nonisolated func readingWithoutTrace<Result>(
+    _ name: String, owner: StoreOwner, _ body: (SmartStore) async throws -> Result
+  ) async throws -> Result {
+    let paths = StorePaths(directory: try folders.folder(of: name, owner: owner))
+    guard try folders.exists(name, owner: owner) else {
+      throw SmartStoreError(
+        .databaseMissing,
+        "The database of store '\(name)' is missing. Restore its folder \(paths.directory) from a backup."
+      )
+    }
+    let strays = [paths.log, paths.index, paths.readers].filter { !DurableFile(path: $0).exists }
+    let reader = readOnly()
+    let result: Swift.Result<Result, any Error>
+    do {
+      let store =
+        owner.isGlobal
+        ? try await reader.sharedGlobal(withName: name)
+        : try await reader.shared(withName: name, forUserAccount: owner)
+      guard let store else {
+        throw SmartStoreError(.closed, "Store '\(name)' was removed. Nothing was read.")
+      }
+      result = .success(try await body(store))
+    } catch {
+      result = .failure(error)
+    }
+    try await reader.close()
+    Self.remove(strays, of: paths)
+    return try result.get()
+  }
+
+  /// Removes files that a reader has created, unless another process has the store open now.
+  private nonisolated static func remove(_ strays: [String], of paths: StorePaths) {
+    // With both locks there is neither a writer nor a reader, to whom the files could belong.
+    guard !strays.isEmpty, DurableFile(path: paths.lock).exists,
+      let lock = try? FileLock.take(paths.lock), let readers = try? FileLock.take(paths.readers)
+    else { return }
+    readers.whileHeld {
+      lock.whileHeld {
+        let log = DurableFile(path: paths.log)
+        for path in strays where path != paths.log || (try? log.size()) == 0 { unlink(path) }
+      }
+    }
+  }
+
   /// Whether a store that this manager does not have open could be opened for writing now. Takes
   /// the write lock for a moment.
   ///

@@ -27,6 +27,8 @@ public struct InspectedApp: Sendable {
   public var boot: BootConfiguration?
   /// The managed configuration, for the developer information.
   public var managed: ManagedConfiguration?
+  /// The source of the managed configuration, in place of ``managed``: each page shows its present state. Default: none.
+  public var managedFile: ManagedConfigurationFile?
   /// The key-value stores.
   public var keyValueStores: KeyValueStores?
   /// The login servers to choose from.

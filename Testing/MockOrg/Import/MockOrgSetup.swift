@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// The users, profiles, sharing and duplicate rules of an org, as read from a file.
+/// The users, profiles, policies, sharing and duplicate rules of an org, as read from a file.
 ///
 /// ```json
 /// {"profiles": [{"name": "Technician", "hiddenObjects": ["Opportunity"], "readOnlyObjects": ["Account"],
@@ -9,14 +9,18 @@ import SalesforceSDKCommon
 ///                "viewsAllData": false, "modifiesAllData": false,
 ///                "viewsAllOf": ["Case"], "modifiesAllOf": []}],
 ///  "users": [{"username": "tech@example.com", "password": "secret", "firstName": "Ted",
-///             "lastName": "Tech", "email": "ted@example.com", "profile": "Technician"}],
+///             "lastName": "Tech", "email": "ted@example.com", "profile": "Technician",
+///             "identity": {"custom_permissions": {"must_be_managed_app": true}}}],
+///  "identity": {"mobile_policy": {"screen_lock": 10, "pin_length": 6},
+///               "custom_attributes": {"ENABLE_BIOMETRIC_AUTHENTICATION": "true"}},
 ///  "sharing": {"Account": "Private", "Contact": "ControlledByParent", "Case": "Read"},
 ///  "duplicateRules": [{"object": "Contact", "fields": ["Email"], "action": "alert",
 ///                      "name": "Same_Email", "message": "There is one already."}]}
 /// ```
 ///
 /// Every member may be missing. A user without a profile may do everything; a profile that does not say
-/// otherwise may, too.
+/// otherwise may, too. `identity` has members of the identity service's response, for users without an
+/// `identity` of their own, which replaces all of them.
 public struct MockOrgSetup: Sendable {
   /// The users, who come behind the one that every org has.
   public private(set) var users: [MockOrgUser] = []
@@ -24,6 +28,8 @@ public struct MockOrgSetup: Sendable {
   public private(set) var sharing: [String: MockOrgSharing] = [:]
   /// The duplicate rules.
   public private(set) var duplicateRules: [MockOrgDuplicateRule] = []
+  /// The identity service's policy for users without one of their own; nil if the file has none.
+  public private(set) var identityPolicy: MockOrgIdentityPolicy?
 
   /// Reads a file.
   ///
@@ -34,7 +40,11 @@ public struct MockOrgSetup: Sendable {
   }
 
   init(json: JSONSlice, name: String) throws(MockOrgError) {
-    try Self.checkObject(json, ["profiles", "users", "sharing", "duplicateRules"], name)
+    try Self.checkObject(
+      json, ["profiles", "users", "sharing", "duplicateRules", "identity"], name)
+    identityPolicy = try json["identity"].map { json throws(MockOrgError) in
+      try Self.identityPolicy(json, "The identity of \(name)")
+    }
     var profiles: [String: MockOrgProfile] = [:]
     for (index, element) in try Self.list(json, "profiles", name).enumerated() {
       let profile = try Self.profile(element, "Profile \(index + 1) of \(name)")
@@ -89,7 +99,8 @@ public struct MockOrgSetup: Sendable {
     _ json: JSONSlice, _ profiles: [String: MockOrgProfile], _ what: String
   ) throws(MockOrgError) -> MockOrgUser {
     try checkObject(
-      json, ["username", "password", "firstName", "lastName", "email", "profile"], what)
+      json, ["username", "password", "firstName", "lastName", "email", "profile", "identity"],
+      what)
     let username = try text(json, "username", what)
     var user = MockOrgUser(
       username: username, firstName: try optionalText(json, "firstName", what) ?? "",
@@ -102,6 +113,9 @@ public struct MockOrgSetup: Sendable {
         throw MockOrgError(.invalidData, "\(what) has the unknown profile '\(name)'.")
       }
       user.profile = profile
+    }
+    if let identity = json["identity"] {
+      user.identityPolicy = try identityPolicy(identity, "The identity of \(username) (\(what))")
     }
     return user
   }
@@ -127,7 +141,7 @@ public struct MockOrgSetup: Sendable {
 
   // MARK: Members
 
-  private static func checkObject(
+  static func checkObject(
     _ json: JSONSlice, _ keys: Set<String>, _ what: String
   ) throws(MockOrgError) {
     guard json.kind == .object else {
@@ -155,7 +169,7 @@ public struct MockOrgSetup: Sendable {
     return text
   }
 
-  private static func optionalText(
+  static func optionalText(
     _ json: JSONSlice, _ key: String, _ what: String
   ) throws(MockOrgError) -> String? {
     guard let value = json[key] else { return nil }
@@ -205,7 +219,7 @@ public struct MockOrgSetup: Sendable {
 }
 
 extension MockOrg {
-  /// Takes up the sharing and the duplicate rules of a file; its users belong into the options.
+  /// Takes up the sharing and the duplicate rules of a file; its users and its identity policy belong into the options.
   ///
   /// - Throws: ``MockOrgError`` `invalidData` if an object or field is unknown; `storage`.
   public func apply(_ setup: MockOrgSetup) async throws(MockOrgError) {

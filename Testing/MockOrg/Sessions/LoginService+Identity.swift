@@ -49,13 +49,7 @@ extension LoginService {
       "email_verified": true, "active": true, "is_app_installed": true, "mobile_phone": nil,
       "addr_street": nil, "addr_city": nil, "addr_state": nil, "addr_country": nil,
     ]
-    if let policy = options.mobilePolicy {
-      json.append([
-        "mobile_policy": [
-          "screen_lock": "\(policy.screenLockMinutes)", "pin_length": "\(policy.pinLength)",
-        ]
-      ])
-    }
+    json.append(user.identityPolicy.members)
     json.append([
       "utcOffset": 0, "photos": photos, "status": ["created_date": nil, "body": nil],
       "urls": urls(of: user),

@@ -12,6 +12,7 @@ struct LoginUser: Sendable {
   var firstName: String
   var lastName: String
   var email: String
+  var identityPolicy: MockOrgIdentityPolicy
 }
 
 /// The OAuth endpoints, the identity and the SOAP login: everything that works without a session or

@@ -59,6 +59,42 @@ struct KeptMasterKeyTests {
     #expect(key("keyring", "file").protection == .keyFile)
   }
 
+  private static let refusals: [SecretStoreError.Code] = [
+    .weakPassphrase, .missingPassphrase, .exposedKeyFile, .inputOutput,
+  ]
+
+  @Test(.covers("HT-78.3"), arguments: refusals, ["new", "chosen", "moved"])
+  func `a refused passphrase leaves the record as it was`(
+    refusal: SecretStoreError.Code, before: String
+  ) throws {
+    if before == "moved" { try store(key()).write([1], for: name) }
+    if before == "chosen" { try KeyRecord(keeper: "passphrase").write(in: folder.url) }
+    let record = folder.file("keys.json")
+    let bytes = try? Data(contentsOf: record)
+    let refused = SealedKeyFile(
+      folder.file("master.sealed"),
+      passphrase: Passphrase { () throws(SecretStoreError) in
+        if refusal == .weakPassphrase { return Array("short".utf8) }
+        throw SecretStoreError(refusal, "no")
+      }, cost: SealedKeyFile.Cost(rounds: 1 << 4))
+    let key = KeptMasterKey(
+      in: folder.url, keepers: [refused], others: [keeper("file"), keeper("keyring")])
+    let code = code {
+      if before == "moved" {
+        try key.move(to: "passphrase")
+      } else {
+        try store(key).write([1], for: name)
+      }
+    }
+    #expect(code == refusal)
+    #expect((try? Data(contentsOf: record)) == bytes)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("master.sealed").path))
+    guard before == "new" else { return }
+    // The next choice is free.
+    try store(self.key()).write([1], for: name)
+    #expect(try self.key().keeperName() == "file")
+  }
+
   @Test(
     .covers("CA-6.3", "HT-78.2"),
     arguments: [SecretStoreError.Code.locked, .noSessionBus, .inputOutput])

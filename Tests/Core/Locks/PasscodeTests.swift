@@ -88,6 +88,62 @@ struct PasscodeTests {
     #expect(person.requests.allSatisfy { $0.attemptsLeft == 10 })
   }
 
+  /// A source that has one passcode for each mode.
+  private struct Source: PasscodePrompt {
+    let entry: @Sendable (PasscodeRequest) -> String
+    var throwsIfRepeated = false
+
+    func passcode(_ request: PasscodeRequest) async throws -> String? {
+      if throwsIfRepeated, request.isRepeated { throw LockError(.refused, "It has no other.") }
+      return entry(request)
+    }
+  }
+
+  private func refusal(of source: Source) async throws -> LockError.Code? {
+    let own = PasscodeAuthenticator(
+      secrets: secrets, prompt: source, cost: .init(rounds: 16, blockSize: 1)
+    ) { [clock] in clock.now }
+    do {
+      try await own.authenticate(for: LockPolicy(timeoutMinutes: 1, passcodeLength: 6))
+      return nil
+    } catch let error as LockError {
+      return error.code
+    }
+  }
+
+  @Test(
+    .covers("CO-157"), .timeLimit(.minutes(1)), arguments: ["", "1", "123", "1234567", "123 56"],
+    [false, true])
+  func `a source that returns one wrong form for ever ends each request with a refusal`(
+    wrong: String, isWary: Bool
+  ) async throws {
+    let always = Source(entry: { _ in wrong }, throwsIfRepeated: isWary)
+    // A new passcode, its confirmation, a check, and the change to a longer one.
+    #expect(try await refusal(of: always) == .refused)
+    let unconfirmed = Source(
+      entry: { $0.mode == .confirm ? wrong : "123456" }, throwsIfRepeated: isWary)
+    #expect(try await refusal(of: unconfirmed) == .refused)
+    #expect(try authenticator().hasPasscode == false)
+    try await create("1234")
+    #expect(try await refusal(of: always) == .refused)
+    let unchanged = Source(
+      entry: { $0.mode == .check ? "1234" : wrong }, throwsIfRepeated: isWary)
+    #expect(try await refusal(of: unchanged) == .refused)
+    person.enters("1234")
+    #expect(try await code() == nil)
+  }
+
+  @Test(.covers("CO-157")) func `a request says whether an earlier passcode was not accepted`()
+    async throws
+  {
+    person.enters("12", "1234", "4321", "1234", "1234")
+    #expect(try await code() == nil)
+    #expect(person.requests.map(\.isRepeated) == [false, true, false, true, false])
+    person.enters("12", "4321", "1234")
+    #expect(try await code() == nil)
+    #expect(person.requests.map(\.isRepeated) == [false, true, true])
+  }
+
   @Test(.covers("CO-157")) func `a longer passcode is demanded after the right shorter one`()
     async throws
   {

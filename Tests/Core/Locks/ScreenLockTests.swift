@@ -132,6 +132,60 @@ struct ScreenLockTests {
     #expect(!second.isLocked && second.policy == nil)
   }
 
+  @Test(.covers("CO-155", "CO-159"))
+  func `a login with a policy locks the next process, whatever the use before`() async throws {
+    let folder = try TemporaryFolder()
+    let secrets = InMemorySecretStore()
+    let stored = Stored()
+    let stub = stub(minutes: 10)
+    func process(_ results: [Result<Void, LockError>] = []) async throws
+      -> (ScreenLockManager, UserAccountManager)
+    {
+      let lock = lock(ScriptedDeviceAuthenticator(results)) { options in
+        options.lastUse = stored.time
+        options.willForgetLastUse = { stored.time = nil }
+      }
+      let manager = try await UserAccountManager(
+        persister: EncryptedAccountDirectory(root: folder.url, secrets: secrets),
+        transport: stub.transport(), options: self.options(lock))
+      return (lock, manager)
+    }
+    let (first, accounts) = try await process([.success(())])
+    try await accounts.logIn(.browser(app: TestOrg.app, presenter: presenter))
+    #expect(first.isLocked && first.lastUse == nil)
+    try await first.unlock()
+    stored.time = first.lastUse
+    #expect(stored.time != nil)
+
+    // The same policy, a stricter and a laxer one.
+    for minutes in [10, 1, 60] {
+      stub.demand(minutes)
+      let (second, later) = try await process([.success(())])
+      #expect(!second.isLocked)
+      try await later.logIn(.browser(app: TestOrg.app, presenter: presenter))
+      #expect(second.isLocked && second.lastUse == nil && stored.time == nil)
+      let (third, _) = try await process([.success(())])
+      #expect(third.isLocked, "\(minutes)")
+      try await second.unlock()
+      stored.time = second.lastUse
+    }
+    // Without a policy nothing is forgotten, and nothing is locked.
+    stub.demand(nil)
+    let (_, last) = try await process()
+    try await last.logIn(.browser(app: TestOrg.app, presenter: presenter))
+    let (free, _) = try await process()
+    #expect(!free.isLocked && free.policy == nil)
+  }
+
+  /// The time of the last use as a program stores it for its next process.
+  private final class Stored: Sendable {
+    private let state = Mutex<BootTime?>(nil)
+    var time: BootTime? {
+      get { state.withLock { $0 } }
+      set { state.withLock { $0 = newValue } }
+    }
+  }
+
   @Test(.covers("CO-155", "BX-95.1", "CO-87.3"))
   func `the strictest policy of all users holds, and goes with its user`()
     async throws

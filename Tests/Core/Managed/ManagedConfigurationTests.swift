@@ -267,6 +267,37 @@ import Testing
     #expect(markers.text == "")
   }
 
+  @Test(.covers("CO-171.3", "HT-80.3"))
+  func `each login keeps to the file as it is then`() async throws {
+    let folder = try TemporaryFolder()
+    var options = UserAccountManager.Options()
+    options.managed = file(folder)
+    let manager = try await org.manager(options: options)
+    let acme = try LoginServer("https://acme.my.salesforce.com")
+    func code() async -> OAuthError.Code? {
+      do {
+        try await manager.logIn(.tokens(accessToken: "access-1", instance: acme))
+        return nil
+      } catch {
+        return (error as? OAuthError)?.code
+      }
+    }
+    for (text, expected) in [
+      ("{}", nil),
+      (
+        #"{"OnlyShowAuthorizedHosts": true, "AppServiceHosts": "other.my.salesforce.com"}"#,
+        OAuthError.Code.badManagedConfiguration
+      ),
+      (#"{"OnlyShowAuthorizedHosts": true, "AppServiceHosts": "acme.my.salesforce.com"}"#, nil),
+      ("[]", .badManagedConfiguration),
+    ] {
+      try write(text, to: folder.file("first.json"))
+      #expect(await code() == expected, "\(text)")
+    }
+    try FileManager.default.removeItem(at: folder.file("first.json"))
+    #expect(await code() == nil)
+  }
+
   @Test(.covers("CO-171.3", "HT-80.3"), .timeLimit(.minutes(1)))
   func `a change is noticed while the program runs`() async throws {
     let folder = try TemporaryFolder()

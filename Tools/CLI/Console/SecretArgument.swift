@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// The secret in the value of an option.
@@ -26,6 +27,15 @@ enum SecretArgument {
     return text
   }
 
-  /// Whether the argument names where the secret is: every user of the machine can read a command's arguments.
-  static func isHidden(_ argument: String) -> Bool { argument == "-" || argument.hasPrefix("@") }
+  /// Refuses a secret on the command line: every user of the machine can read a command's arguments, and the shell
+  /// keeps them.
+  ///
+  /// - Parameter option: The name of the option, for the message.
+  /// - Throws: `ValidationError` unless the argument is nil, `-` or `@FILE`.
+  static func check(_ argument: String?, option: String) throws {
+    guard let argument, argument != "-", !argument.hasPrefix("@") else { return }
+    throw ValidationError(
+      "\(option) takes no secret itself, which others could read. Give @FILE, or - for a line of standard input."
+    )
+  }
 }

@@ -11,7 +11,8 @@ struct DoctorCommand: AsyncParsableCommand {
     discussion: """
       Reports what is installed, who is logged in, which servers respond, which
       stores are in use by another process or cannot be opened, and what is unsynced
-      or in conflict. Nothing is repaired. Ends with 1 if something fails.
+      or in conflict. The state folder stays as it is, byte for byte. Ends with 1 if
+      something fails.
       Examples: fieldforce doctor
       fieldforce doctor --offline --json
       """)
@@ -28,7 +29,7 @@ struct DoctorCommand: AsyncParsableCommand {
     findings += folder.findings()
     if folder.exists {
       do {
-        let (found, info) = try await state.withWorkspace { workspace in
+        let (found, info) = try await state.withWorkspace(isReadOnly: true) { workspace in
           (
             try await look(at: workspace), information ? try await workspace.developerInfo() : nil
           )

@@ -57,6 +57,13 @@ struct StateFolder {
           "\(file.path) can be used by other users of this machine (mode \(String(mode, radix: 8))).",
           remedy: "chmod go-rwx '\(file.path)'"))
     }
+    let hosts = url.appending(path: LoginHostStorage.fileName)
+    if !LoginHostStorage.isReadable(hosts) {
+      findings.append(
+        Finding(
+          "login servers", .warning, "\(hosts.path) is damaged.",
+          remedy: "The next command keeps it under another name and starts a new list."))
+    }
     if let free = try? files.attributesOfFileSystem(forPath: url.path)[.systemFreeSize] as? Int64,
       free < Self.littleSpace
     {

@@ -18,14 +18,15 @@ extension Workspace {
     var owners: [(user: String, owner: StoreOwner)] = [("the app", .global)]
     owners += await accounts.accounts.map { ($0.username, StoreOwner($0)) }
     for (user, owner) in owners {
-      let names =
-        owner.isGlobal
-        ? try stores.allGlobalStoreNames() : try stores.allStoreNames(forUserAccount: owner)
-      for name in names.sorted() {
+      for found in try stores.foundStores(of: owner) {
+        let name = found.name
         let title = "Store \(name) of \(user)"
         do {
-          guard let store = try await storeToRead(named: name, owner) else { continue }
-          try await report.append(syncsOf: store, titled: title)
+          report = try await readers.readingWithoutTrace(name, owner: owner) { [report] store in
+            var report = report
+            try await report.append(syncsOf: store, titled: title)
+            return report
+          }
         } catch is CancellationError {
           throw CancellationError()
         } catch {

@@ -13,7 +13,7 @@ struct HostsCommand: AsyncParsableCommand {
   static func storage(in folder: URL) throws -> LoginHostStorage {
     try LoginHostStorage(
       try ManagedCommand.file().current.hostList(),
-      in: folder.appending(path: "login-hosts.json"))
+      in: folder.appending(path: LoginHostStorage.fileName))
   }
 
   /// Prints the list.
@@ -115,5 +115,17 @@ struct HostsCommand: AsyncParsableCommand {
       try storage.update { _ = $0.select(server) }
       HostsCommand.show(storage, output)
     }
+  }
+}
+
+extension LoginHostStorage {
+  /// The name of the list's file in a state folder.
+  static let fileName = "login-hosts.json"
+
+  /// Whether the list of a file can be read, or there is no file. A damaged one would be set aside.
+  static func isReadable(_ file: URL) -> Bool {
+    guard DurableFile(file).exists else { return true }
+    let bytes = (try? DurableFile(file).read(maxBytes: 1 << 20)) ?? nil
+    return bytes.flatMap { try? JSONSlice(parsing: $0) }?["version"]?.int64 == 1
   }
 }

@@ -113,7 +113,7 @@ struct HybridOptions: ParsableArguments {
       if let appVersion { app.version = appVersion }
       let login = try PageLogin(
         url: loginUrl, account: await workspace.accounts.current, boot: app.bootConfiguration,
-        usesHybridGrants: window != nil)
+        managed: workspace.managed, usesHybridGrants: window != nil)
       let host = workspace.hybridHost(app, www: folder, login)
       let window = try self.window.map {
         try PageWindow(socket: $0, host: host, state: state.folder, www: folder)

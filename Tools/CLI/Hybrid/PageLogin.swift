@@ -6,20 +6,26 @@ import SalesforceSDKCore
 struct PageLogin: Sendable {
   private let server: LoginServer
   private let app: ConnectedApp
+  private let managed: ManagedConfigurationFile
 
   /// - Parameters:
   ///   - url: The login server. Default: that of `account`, else production.
   ///   - boot: The app's boot configuration, which may name its connected app.
+  ///   - managed: The managed configuration, which is read again at each login.
   ///   - usesHybridGrants: Whether the login requests sessions for web pages too.
   init(
-    url: String?, account: UserAccount?, boot: JSONObject, usesHybridGrants: Bool = false
+    url: String?, account: UserAccount?, boot: JSONObject, managed: ManagedConfigurationFile,
+    usesHybridGrants: Bool = false
   ) throws {
     server = try url.map { try LoginServer($0) } ?? account?.credentials.loginServer ?? .production
     app = Self.app(boot, usesHybridGrants)
+    self.managed = managed
   }
 
   func run(_ accounts: UserAccountManager) async throws -> UserAccount {
-    try await accounts.logIn(
+    managed.reload()
+    let app = try managed.current.applied(to: app)
+    return try await accounts.logIn(
       .browser(to: server, app: app, presenter: BrowserLogin.presenter(for: app)))
   }
 

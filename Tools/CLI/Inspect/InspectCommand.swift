@@ -99,8 +99,7 @@ extension Workspace {
     }
     app.recorder = recorder
     app.userAgent = userAgent.text()
-    // One that cannot be read blocks logins, which say why.
-    app.managed = try? managed.current
+    app.managedFile = managed
     app.loginHosts = loginHosts
     app.closesStores = true
     // Running the command is the request for developer support.

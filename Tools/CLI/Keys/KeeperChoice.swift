@@ -93,7 +93,9 @@ struct KeeperChoice: ExpressibleByArgument {
   }
 
   /// The same, after a move that was interrupted has been completed.
-  func openKey(of folder: URL) throws -> KeptMasterKey {
+  ///
+  /// - Parameter isReadOnly: Whether such a move is left as it is: at each moment, the recorded keeper has the key.
+  func openKey(of folder: URL, isReadOnly: Bool = false) throws -> KeptMasterKey {
     let key = try key(of: folder)
     if let keeper = try key.keeperName(), !named.isEmpty,
       !named.contains(where: { $0.name == keeper })
@@ -103,6 +105,7 @@ struct KeeperChoice: ExpressibleByArgument {
         "The keys of \(folder.path) are kept by '\(keeper)', not by what --secrets names. Leave --secrets out, or move "
           + "them with 'fieldforce keys move'.")
     }
+    if isReadOnly { return key }
     do throws(SecretStoreError) {
       try key.finishMove()
     } catch {

@@ -17,11 +17,19 @@ enum LastUse {
     return BootTime(boot: boot, elapsed: .milliseconds(milliseconds))
   }
 
-  static func write(_ time: BootTime?, in secrets: some SecretStore) throws(SecretStoreError) {
+  /// Stores the moment.
+  ///
+  /// - Parameter isAuthenticated: Whether the user has authenticated for it. Otherwise a moment that another process has
+  ///   forgotten since, by a login or a lock, stays forgotten.
+  static func write(
+    _ time: BootTime?, isAuthenticated: Bool, in secrets: some SecretStore
+  ) throws(SecretStoreError) {
     guard let time else { return try forget(in: secrets) }
     let milliseconds = Int64(time.elapsed / .milliseconds(1))
     let json: JSONValue = ["boot": .string(time.boot), "milliseconds": .integer(milliseconds)]
-    try secrets.write(Array(json.text.utf8), for: name)
+    try secrets.update(name) { former in
+      former == nil && !isAuthenticated ? nil : Array(json.text.utf8)
+    }
   }
 
   static func forget(in secrets: some SecretStore) throws(SecretStoreError) {

@@ -67,7 +67,7 @@ struct UnlockCommand: AsyncParsableCommand {
 extension Workspace {
   /// Makes the user authenticate if the accounts and stores are locked.
   func unlock() async throws {
-    guard screenLock.isLocked else { return try noteUse() }
+    guard screenLock.isLocked else { return try noteUse(isAuthenticated: false) }
     guard passcode.isAvailable else {
       throw CommandFailure(
         "screenLocked",
@@ -75,7 +75,7 @@ extension Workspace {
       )
     }
     try await screenLock.unlock()
-    try noteUse()
+    try noteUse(isAuthenticated: true)
   }
 
   /// Locks, and has the next command need the passcode.
@@ -90,6 +90,8 @@ extension Workspace {
       throw CommandFailure("noLock", "No org demands a lock, so there is no passcode to change.")
     }
     try await unlock()
+    // The org demanded a longer one, or there was none: it was chosen just now.
+    guard !passcode.hasChosen else { return }
     try await PasscodeAuthenticator(secrets: secrets, prompt: passcode).change(for: policy)
   }
 
@@ -108,9 +110,9 @@ extension Workspace {
   }
 
   /// The person used the accounts or stores now.
-  private func noteUse() throws {
+  private func noteUse(isAuthenticated: Bool) throws {
     guard screenLock.policy != nil else { return }
     screenLock.userDidInteract()
-    try LastUse.write(screenLock.lastUse, in: secrets)
+    try LastUse.write(screenLock.lastUse, isAuthenticated: isAuthenticated, in: secrets)
   }
 }

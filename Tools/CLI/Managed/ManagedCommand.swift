@@ -78,6 +78,20 @@ struct ManagedCommand: AsyncParsableCommand {
   }
 }
 
+extension Workspace {
+  /// Picks up changes of the managed configuration, and reports them on standard error, until the task is cancelled.
+  func followManaged() async throws {
+    // First the stream, so that no change is missed.
+    let changes = managed.changes()
+    async let watching: Void = managed.watch(every: .seconds(2))
+    for await configuration in changes {
+      let first = configuration.lines.first ?? ""
+      Console.say("the managed configuration has changed: \(first)")
+    }
+    try await watching
+  }
+}
+
 extension ManagedConfiguration {
   /// The result as `{"managed", "keys", "hosts", "onlyItsHosts", "requiresCertificate", ...}`; keys
   /// without a value are omitted.

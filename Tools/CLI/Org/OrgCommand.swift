@@ -139,7 +139,12 @@ struct OrgContents: ParsableArguments {
   var source: [String] = []
 
   @Option(
-    help: "A file of users, profiles, sharing and duplicate rules.", completion: .file())
+    help: ArgumentHelp(
+      "A file of users, profiles, policies, sharing and duplicate rules.",
+      discussion: """
+        Its member 'identity' has the policies of the identity service, for instance
+        {"mobile_policy": {"screen_lock": 10, "pin_length": 6}} to lock apps.
+        """), completion: .file())
   var setup: String?
 
   @Option(help: ArgumentHelp("Records to generate; may be repeated.", valueName: "Object=count"))
@@ -152,6 +157,7 @@ struct OrgContents: ParsableArguments {
     var options = options
     let setup = try setup.map { try MockOrgSetup(file: URL(filePath: $0)) }
     options.otherUsers += setup?.users ?? []
+    if let policy = setup?.identityPolicy { options.identityPolicy = policy }
     let org = try MockOrg(options)
     if let describe { try await org.load(describesIn: URL(filePath: describe)) }
     for project in source { try await org.load(sourceFormat: URL(filePath: project)) }

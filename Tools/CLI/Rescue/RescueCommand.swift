@@ -29,9 +29,8 @@ struct RescueKeyOptions: ParsableArguments {
     guard (passphrase == nil) != (privateKey == nil) else {
       throw ValidationError("Give either --passphrase or --private-key.")
     }
-    guard SecretArgument.isHidden(passphrase ?? privateKey ?? "") else {
-      throw ValidationError("Give the secret as @FILE, or as - for a line of standard input.")
-    }
+    try SecretArgument.check(passphrase, option: "--passphrase")
+    try SecretArgument.check(privateKey, option: "--private-key")
   }
 
   func key() throws -> RescueKey {
@@ -62,9 +61,7 @@ struct RescueExportCommand: AsyncParsableCommand {
     guard (passphrase == nil) != (recipient == nil) else {
       throw ValidationError("Give either --passphrase or --recipient.")
     }
-    guard passphrase.map(SecretArgument.isHidden) ?? true else {
-      throw ValidationError("Give the passphrase as @FILE, or as - for a line of standard input.")
-    }
+    try SecretArgument.check(passphrase, option: "--passphrase")
   }
 
   func run() async throws {

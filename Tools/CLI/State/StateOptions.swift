@@ -37,6 +37,11 @@ struct StateOptions: ParsableArguments {
   @Option(help: .hidden)
   var newPasscode: String?
 
+  func validate() throws {
+    try SecretArgument.check(passcode, option: "--passcode")
+    try SecretArgument.check(newPasscode, option: "--new-passcode")
+  }
+
   /// The keepers that may store the master key.
   var keepers: KeeperChoice {
     get throws {
@@ -60,15 +65,19 @@ struct StateOptions: ParsableArguments {
   }
 
   /// Opens the folder, calls a closure with its content, and closes everything afterwards.
+  ///
+  /// - Parameter isReadOnly: Whether nothing in the folder is created or changed.
   func withWorkspace<Result>(
-    recorder: InspectorRecorder? = nil, _ body: (Workspace) async throws -> Result
+    recorder: InspectorRecorder? = nil, isReadOnly: Bool = false,
+    _ body: (Workspace) async throws -> Result
   ) async throws -> Result {
     let workspace = try await Workspace(
       folder: folder, wantsPlaintext: plaintext, keepers: try keepers,
       passcode: CommandPasscode(
         passcode: try passcode.map { try SecretArgument.read($0, "passcode") },
         new: try newPasscode.map { try SecretArgument.read($0, "passcode") }),
-      recorder: recorder)
+      recorder: recorder, isReadOnly: isReadOnly)
+    async let _: Void = workspace.followManaged()
     do {
       let result = try await body(workspace)
       try await workspace.close()

@@ -13,7 +13,7 @@ struct Workspace {
   let accounts: UserAccountManager
   let stores: SmartStoreManager
   /// The same stores, opened read-only, even while another process writes to them.
-  private let readers: SmartStoreManager
+  let readers: SmartStoreManager
   let managers: SyncManagerRegistry
   /// The targets that syncs may name.
   let registry: SyncTargetRegistry
@@ -44,10 +44,12 @@ struct Workspace {
   /// - Parameter keepers: The keepers that may store the master key.
   /// - Parameter passcode: The source of a passcode. Default: the user at the terminal.
   /// - Parameter recorder: Records the requests and events of the command.
+  /// - Parameter isReadOnly: Whether nothing in the folder is created, finished or set aside. The folder exists, and
+  ///   no account or store is changed by the caller.
   init(
     folder: URL, wantsPlaintext: Bool, keepers: KeeperChoice = KeeperChoice(),
     passcode: CommandPasscode = CommandPasscode(passcode: nil, new: nil),
-    recorder: InspectorRecorder? = nil
+    recorder: InspectorRecorder? = nil, isReadOnly: Bool = false
   ) async throws {
     let network = URLSessionTransport()
     if let recorder {
@@ -55,26 +57,40 @@ struct Workspace {
     } else {
       transport = network
     }
-    secrets = try Self.secrets(in: folder, keepers)
+    secrets = FileSecretStore(
+      in: folder, masterKey: try keepers.openKey(of: folder, isReadOnly: isReadOnly))
     let settings = try WorkspaceSettings.open(
-      in: folder, secrets: secrets, wantsPlaintext: wantsPlaintext)
+      in: folder, secrets: secrets, wantsPlaintext: wantsPlaintext, isReadOnly: isReadOnly)
     userAgent = UserAgent(
-      appVersion: SDKVersion.current, installationId: try InstallationId.load(in: folder))
+      appVersion: SDKVersion.current,
+      installationId: isReadOnly
+        ? try InstallationId.existing(in: folder) ?? "" : try InstallationId.load(in: folder))
     var options = UserAccountManager.Options()
     options.managed = managed
     self.passcode = passcode
     var lockOptions = ScreenLockManager.Options()
     lockOptions.isStrict = true
     lockOptions.lastUse = LastUse.read(in: secrets)
+    lockOptions.willForgetLastUse = { [secrets] in
+      do throws(SecretStoreError) {
+        try LastUse.forget(in: secrets)
+      } catch {
+        Console.say("warning: the next command may not be locked by this login: \(error)")
+      }
+    }
     screenLock = ScreenLockManager(
       authenticator: Self.authenticator(secrets, passcode), options: lockOptions)
     options.screenLock = screenLock
     // A list that cannot be had costs the choice, and no work that needs none; a login says why.
     let hosts = (try? managed.current.hostList()) ?? LoginHostList()
-    loginHosts = try LoginHostStorage(hosts, in: folder.appending(path: "login-hosts.json"))
+    let hostsFile = folder.appending(path: LoginHostStorage.fileName)
+    loginHosts = try LoginHostStorage(
+      hosts, in: isReadOnly && !LoginHostStorage.isReadable(hostsFile) ? nil : hostsFile)
+    let accountFolder = folder.appending(path: "accounts")
     accounts = try await UserAccountManager(
-      persister: EncryptedAccountDirectory(
-        root: folder.appending(path: "accounts"), secrets: secrets),
+      persister: isReadOnly
+        ? EncryptedAccountDirectory.reader(root: accountFolder, secrets: secrets)
+        : EncryptedAccountDirectory(root: accountFolder, secrets: secrets),
       transport: transport, userAgent: userAgent, options: options, loginHosts: loginHosts)
     push = PushNotifications(secrets: secrets)
     analytics = SalesforceAnalyticsManager(
@@ -82,7 +98,9 @@ struct Workspace {
       accounts: accounts, transport: transport, userAgent: userAgent,
       options: AnalyticsOptions(publishMode: .manual))
     let events: any EventStore =
-      if let recorder { recorder.eventStore(forwardingTo: analytics) } else { analytics }
+      if isReadOnly { DiscardingEventStore() } else if let recorder {
+        recorder.eventStore(forwardingTo: analytics)
+      } else { analytics }
     let root = Self.storeRoot(in: folder)
     encryption =
       settings.isPlaintext ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets))
@@ -95,6 +113,7 @@ struct Workspace {
     registry = try .standard()
     managers = SyncManagerRegistry(
       registry: registry, environment: SyncEnvironment(events: events))
+    if isReadOnly { return }
     await push.takePart(in: accounts) { [accounts, transport, userAgent] account in
       RestClient(
         account: account, accounts: accounts, transport: transport, userAgent: userAgent)
@@ -151,7 +170,9 @@ struct Workspace {
 
   /// A REST client with the session of a user.
   func client(of account: UserAccount) -> RestClient {
-    RestClient(account: account, accounts: accounts, transport: transport, userAgent: userAgent)
+    RestClient(
+      account: account, accounts: accounts, transport: transport, userAgent: userAgent,
+      options: RestClient.Options(interceptors: [BulkUse.shared]))
   }
 
   /// Checks the store that the options name.
@@ -247,16 +268,6 @@ struct Workspace {
       } catch let error as SmartStoreError where error.code == .readOnly {}
     }
     return try await store(named: name, owner, of: stores)
-  }
-
-  /// Whether another process has a store open for writing.
-  func isWrittenElsewhere(named name: String, _ owner: StoreOwner) async throws -> Bool {
-    do {
-      _ = try await store(named: name, owner, of: stores)
-      return false
-    } catch let error as SmartStoreError where error.code == .busyOtherProcess {
-      return true
-    }
   }
 
   /// The store that the options name.

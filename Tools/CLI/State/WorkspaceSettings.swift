@@ -16,14 +16,17 @@ struct WorkspaceSettings {
 
   /// Finds out how the stores are kept, and decides it for a new folder.
   ///
-  /// - Parameter wantsPlaintext: Whether the command was given `--plaintext`.
+  /// - Parameters:
+  ///   - wantsPlaintext: Whether the command was given `--plaintext`.
+  ///   - isReadOnly: Whether nothing is decided for a new folder, and nothing written.
   static func open(
-    in folder: URL, secrets: some SecretStore, wantsPlaintext: Bool
+    in folder: URL, secrets: some SecretStore, wantsPlaintext: Bool, isReadOnly: Bool = false
   ) throws -> WorkspaceSettings {
     // Nothing is decided or changed without the record: a wrong passphrase ends every command here.
     let isEncrypted = try isRemembered(in: secrets, of: folder)
     guard let noted = try note(in: folder) else {
       try checkNotLost(in: folder)
+      if isReadOnly { return WorkspaceSettings(isPlaintext: wantsPlaintext && !isEncrypted) }
       if wantsPlaintext, !isEncrypted {
         try checkSecrets(in: folder)
         try write(isPlaintext: true, in: folder)
@@ -38,7 +41,7 @@ struct WorkspaceSettings {
     case (.encrypted, true): return try encrypted(in: folder, wantsPlaintext)
     case (.encrypted, false):
       // Earlier versions noted it in the file alone. Where the secret store is missing none is made.
-      if holdsSecrets(folder, keyFile: false) { try remember(in: secrets) }
+      if !isReadOnly, holdsSecrets(folder, keyFile: false) { try remember(in: secrets) }
       return try encrypted(in: folder, wantsPlaintext)
     case (.plaintext, true):
       throw CommandFailure(

@@ -132,7 +132,13 @@ struct SyncUpCommand: AsyncParsableCommand {
     help:
       "A target as in a sync configuration file: JSON, or @FILE. Default: the collection target.")
   var target: TargetArgument?
-  @Flag(help: "Send the records with jobs of the Bulk API: for 10,000 and more.") var bulk = false
+  @Flag(
+    help: ArgumentHelp(
+      "Send the records with jobs of the Bulk API: for 10,000 and more.",
+      discussion: """
+        Fewer than 2,000 records of one object and action are sent without a job. A line
+        on standard error and "bulk" of --json say so.
+        """)) var bulk = false
   @Flag(
     help:
       "Fetch the new modification dates of uploaded records, so their next edit is not a conflict."

@@ -54,7 +54,9 @@ extension SyncManager {
       await watch(run)
       return try await run.finished()
     }
-    try await show(state, output)
+    let bulk = BulkUse.isBulk(state.target) ? BulkUse.shared.counts : nil
+    if let line = bulk?.line(for: state.target) { Console.say(line) }
+    try await show(state, output, bulk)
     try await checkComplete([state])
   }
 
@@ -124,8 +126,13 @@ extension SyncManager {
   }
 
   /// Prints a sync; for a sync up, also the outcome counts of its records.
-  func show(_ state: SyncState, _ output: OutputOptions) async throws {
+  ///
+  /// - Parameter bulk: For a run of a bulk target: its use of jobs. Default: none.
+  func show(
+    _ state: SyncState, _ output: OutputOptions, _ bulk: BulkUse.Counts? = nil
+  ) async throws {
     var document = state.json
+    if let bulk { document["bulk"] = bulk.document }
     var lines = [state.line]
     if state.type == .syncUp {
       let counts = try await outcomeCounts(forId: state.id)

@@ -29,7 +29,8 @@ extension InspectorResources {
     sources.userAgent = app.userAgent
     sources.loginApps = app.loginApps
     sources.boot = app.boot
-    sources.managed = app.managed
+    // One that cannot be read blocks logins, which say why.
+    sources.managed = app.managedFile.flatMap { try? $0.current } ?? app.managed
     sources.loginHosts = app.loginHosts
     sources.keyValueStores = app.keyValueStores
     var report = try await DeveloperInfo(app: app.name, sources)
