@@ -71,7 +71,8 @@ struct Workspace {
     options.screenLock = screenLock
     // A list that cannot be had costs the choice, and no work that needs none; a login says why.
     let hosts = (try? managed.current.hostList()) ?? LoginHostList()
-    loginHosts = try LoginHostStorage(hosts, in: folder.appending(path: "login-hosts.json"))
+    loginHosts = try LoginHostStorage(
+      hosts, in: folder.appending(path: "login-hosts.json"), secrets: secrets)
     accounts = try await UserAccountManager(
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
@@ -102,7 +103,8 @@ struct Workspace {
     await accounts.finishInterruptedLogouts()
   }
 
-  private static func secrets(in folder: URL, _ keepers: KeeperChoice) throws -> FileSecretStore {
+  /// The secret store of a folder, which is created with its first secret.
+  static func secrets(in folder: URL, _ keepers: KeeperChoice) throws -> FileSecretStore {
     FileSecretStore(in: folder, masterKey: try keepers.openKey(of: folder))
   }
 
