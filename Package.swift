@@ -102,8 +102,8 @@ let package = Package(
     .target(
       name: "SalesforceSDKCore",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceAnalytics", "FieldforceGzip", .crypto, .cryptoExtras,
-        .httpTypes, .metrics, .tracing,
+        "SalesforceSDKCommon", "SalesforceAnalytics", "FieldforceGzip", "ProcessSystem", .crypto,
+        .cryptoExtras, .httpTypes, .metrics, .tracing,
       ],
       path: "Modules/Core", swiftSettings: settings),
     // Bodies in the gzip form, for Core and the mock org.

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
+#include <stddef.h>
 
 int store_system_set(void *connection, StoreSystemSwitch name, int isOn)
 {
@@ -44,3 +46,11 @@ void store_system_release(int file, long long offset)
     file, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, (off_t)offset, (off_t)1 << 40);
 #endif
 }
+
+static volatile unsigned forks;
+
+static void count_fork(void) { forks++; }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+
+unsigned store_system_forks(void) { return forks; }

@@ -31,6 +31,41 @@ import Testing
     }
   }
 
+  @Test func `a file that is put into the folder does not choose the server of a login`()
+    async throws
+  {
+    try await withMockOrg { _, server in
+      let tool = try await tool(server)
+      let file = tool.state.appending(path: "login-hosts.json")
+      try Data(
+        #"{"version":1,"custom":[{"url":"https://evil.example.com"}],"selected":"https://evil.example.com"}"#
+          .utf8
+      ).write(to: file)
+      let hosts = try await tool.json("hosts", "list")["hosts"]?.array ?? []
+      #expect(!hosts.isEmpty && !hosts.contains { $0["url"] == "https://evil.example.com" })
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+  }
+
+  @Test func `an older account file is not used, and is reported`() async throws {
+    try await withMockOrg { _, server in
+      let tool = try await tool(server)
+      let accounts = tool.state.appending(path: "accounts")
+      let path = try #require(
+        FileManager.default.subpathsOfDirectory(atPath: accounts.path)
+          .first { $0.hasSuffix("UserAccount.sealed") })
+      let file = accounts.appending(path: path)
+      let old = try Data(contentsOf: file)
+      try await tool.logIn(to: server)
+      #expect(try Data(contentsOf: file) != old)
+      try old.write(to: file)
+      #expect(
+        try await tool.failure("store", "query", "SELECT 1 FROM {tools}")["code"] == "notLoggedIn")
+      try await tool.logIn(to: server)
+      try await expectEntry(tool)
+    }
+  }
+
   @Test func `a folder whose secret store is gone gets no other one`() async throws {
     try await withMockOrg { _, server in
       let tool = try await tool(server)

@@ -9,8 +9,10 @@
 /// Each secret is encrypted separately with AES-256-GCM, together with its name, under a key
 /// derived from the master key. A change takes a lock, writes a new file, syncs it and replaces the
 /// old one; a reader sees the state before or after the change. If one record is damaged, the
-/// others stay readable. The store does not detect that the whole file was replaced by an older
-/// copy.
+/// others stay readable. An encrypted list names all records, so that one that was removed or
+/// replaced by an older one throws `damaged`. The store does not detect that the whole file was
+/// replaced by an older copy. A file of an earlier version, without that list, gets it with the next
+/// change.
 ///
 /// ```swift
 /// let store = FileSecretStore(in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
@@ -161,8 +163,9 @@ public struct FileSecretStore: SecretStore {
   }
 
   private func save(_ file: SecretFile) throws(SecretStoreError) {
+    let bytes = try file.upgraded().bytes()
     do {
-      try DurableFile(url).replace(with: file.bytes)
+      try DurableFile(url).replace(with: bytes)
     } catch {
       throw SecretStoreError(error)
     }

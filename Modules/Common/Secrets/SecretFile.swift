@@ -11,12 +11,20 @@ import Crypto
 /// | bytes | header |
 /// | --- | --- |
 /// | 8 | `FFSECRET` |
-/// | 1 | version, 1 |
+/// | 1 | version, 2; a file of version 1 has no list |
 /// | 1 | how keys are derived from the master key, 1: HKDF-SHA256 with the salt |
 /// | 2 | zero |
 /// | 32 | salt |
 /// | 28 | an empty text sealed with the record key: tells whether the master key is the right one |
 /// | 8 | start of the SHA-256 of the bytes above: tells damage from a wrong key |
+///
+/// The list of the records follows (``SecretList``):
+///
+/// | bytes | list |
+/// | --- | --- |
+/// | 4 | `FFsl` |
+/// | 4 | length n of the sealed part, least byte first |
+/// | n | nonce 12, sealed list, tag 16; bound to the salt |
 ///
 /// Records follow in any order:
 ///
@@ -29,7 +37,7 @@ import Crypto
 /// | n | nonce 12, sealed name and secret, tag 16; bound to the salt and the tag |
 struct SecretFile {
   /// A record as it is in the file.
-  struct Record {
+  struct Record: Equatable {
     let tag: [UInt8]
     let sealed: [UInt8]
   }
@@ -37,25 +45,35 @@ struct SecretFile {
   static let headerLength = 80
   private static let magic = Array("FFSECRET".utf8)
   private static let mark = Array("FFsr".utf8)
+  private static let listMark = Array("FFsl".utf8)
   private static let frameLength = 28
 
+  private let masterKey: MasterKey
   private let salt: [UInt8]
   private let header: [UInt8]
   private let recordKey: SymmetricKey
   private let nameKey: SymmetricKey
   private(set) var records: [Record] = []
-  /// Bytes that are not a record. While there are any, the secrets in them are unknown.
+  /// The list, which says for each tag which record is the right one; nil in a file of version 1.
+  private var list: SecretList?
+  /// Records that the list does not name, or names with another content. They are kept, and give no secret.
+  private var strays: [Record] = []
+  /// Bytes that are not a record. In a file without a complete list, the secrets in them are unknown.
   private(set) var debris: [UInt8] = []
 
   /// An empty file under a new salt.
-  init(masterKey: MasterKey) throws(SecretStoreError) {
+  ///
+  /// - Parameter version: Default: the present one. Only tests write another.
+  init(masterKey: MasterKey, version: UInt8 = 2) throws(SecretStoreError) {
+    self.masterKey = masterKey
     salt = RandomBytes.make(32)
     recordKey = Self.derive("secrets", masterKey, salt)
     nameKey = Self.derive("names", masterKey, salt)
-    let start = Self.magic + [1, 1, 0, 0] + salt
+    let start = Self.magic + [version, 1, 0, 0] + salt
     let check = try Self.seal([], with: recordKey, binding: start)
     let body = start + check
     header = body + Digests.sha256(body).prefix(8)
+    list = version == 1 ? nil : SecretList()
   }
 
   /// Reads a file's bytes.
@@ -65,7 +83,7 @@ struct SecretFile {
         .corrupt, "\(path) is no secret store, or its start is lost. Restore it from a backup.")
     }
     header = Array(bytes.prefix(Self.headerLength))
-    guard header[8] == 1, header[9] == 1 else {
+    guard (1...2).contains(header[8]), header[9] == 1 else {
       throw SecretStoreError(
         .unknownFormat, "\(path) was written by a newer version. Update this program.")
     }
@@ -73,6 +91,7 @@ struct SecretFile {
       throw SecretStoreError(
         .corrupt, "The header of \(path) is damaged. Restore the file from a backup.")
     }
+    self.masterKey = masterKey
     salt = Array(header[12..<44])
     recordKey = Self.derive("secrets", masterKey, salt)
     nameKey = Self.derive("names", masterKey, salt)
@@ -82,11 +101,51 @@ struct SecretFile {
         .authenticationFailed,
         "\(path) was made with another master key. Give the one it was made with.")
     }
-    readRecords(bytes)
+    var start = Self.headerLength
+    if header[8] == 2 {
+      if let (found, end) = Self.list(in: bytes, at: start, key: recordKey, salt: salt) {
+        list = found
+        start = end
+        readRecords(bytes, from: start)
+        let all = records
+        var seen: Set<[UInt8]> = []
+        records = []
+        for record in all {
+          if found.digests[record.tag] != SecretList.digest(of: record.sealed) {
+            strays.append(record)
+          } else if seen.insert(record.tag).inserted {
+            records.append(record)
+          }
+        }
+      } else {
+        // The records are authentic, but there may have been others.
+        readRecords(bytes, from: start)
+        var rest = SecretList()
+        rest.isComplete = false
+        for record in records { rest.digests[record.tag] = SecretList.digest(of: record.sealed) }
+        list = rest
+      }
+    } else {
+      readRecords(bytes, from: start)
+    }
   }
 
-  private mutating func readRecords(_ bytes: [UInt8]) {
-    var at = Self.headerLength
+  /// The list that starts at `at`, and its end; nil if it is damaged.
+  private static func list(
+    in bytes: [UInt8], at: Int, key: SymmetricKey, salt: [UInt8]
+  ) -> (SecretList, end: Int)? {
+    let start = at + 8
+    guard start <= bytes.count, bytes[at..<(at + 4)].elementsEqual(listMark) else { return nil }
+    let end = start + Int(number(bytes[(at + 4)..<start]))
+    guard end <= bytes.count,
+      let plain = open(Array(bytes[start..<end]), with: key, binding: listMark + salt),
+      let list = SecretList(plain)
+    else { return nil }
+    return (list, end)
+  }
+
+  private mutating func readRecords(_ bytes: [UInt8], from start: Int) {
+    var at = start
     while at < bytes.count {
       if let end = recordEnd(bytes, at) {
         records.append(
@@ -121,9 +180,16 @@ struct SecretFile {
   }
 
   /// The whole file.
-  var bytes: [UInt8] {
+  ///
+  /// - Throws: ``SecretStoreError`` `inputOutput` if the list cannot be sealed.
+  func bytes() throws(SecretStoreError) -> [UInt8] {
     var bytes = header
-    for record in records {
+    if let list {
+      let sealed = try Self.seal(
+        list.bytes, with: recordKey, binding: Self.listMark + salt)
+      bytes += Self.listMark + Self.bytes(of: UInt32(sealed.count)) + sealed
+    }
+    for record in records + strays {
       bytes += Self.frame(length: UInt32(record.sealed.count), tag: record.tag[...])
       bytes += record.tag
       bytes += record.sealed
@@ -131,13 +197,36 @@ struct SecretFile {
     return bytes + debris
   }
 
+  /// The file in the present version. One of version 1 stays as it is while something in it cannot
+  /// be read: under the new salt, a backup could not bring that back.
+  func upgraded() throws(SecretStoreError) -> SecretFile {
+    guard list == nil, debris.isEmpty else { return self }
+    var new = try SecretFile(masterKey: masterKey)
+    for record in records {
+      guard let (name, secret) = contents(of: record) else { return self }
+      _ = try new.set(secret, for: name)
+    }
+    return new
+  }
+
   /// The secret of a name; nil if there is none.
   ///
-  /// - Throws: ``SecretStoreError`` `corrupt` if its record is damaged, or if it is not found while
-  ///   there is debris that may have been it.
+  /// - Throws: ``SecretStoreError`` `damaged` if the list names it, or may have named it, and its record is
+  ///   not there as it was written; in a file of version 1, `corrupt` if its record is damaged, or is not
+  ///   found while there is debris that may have been it.
   func secret(_ name: SecretName, path: String) throws(SecretStoreError) -> [UInt8]? {
     let tag = tag(of: name)
     guard let record = records.first(where: { $0.tag == tag }) else {
+      if let list {
+        guard list.isComplete, list.digests[tag] == nil, !strays.contains(where: { $0.tag == tag })
+        else {
+          throw SecretStoreError(
+            .damaged,
+            "The record of '\(name)' in \(path) was removed, exchanged or damaged. Restore the file "
+              + "from a backup, or write the secret again.")
+        }
+        return nil
+      }
       guard debris.isEmpty else {
         throw SecretStoreError(
           .corrupt,
@@ -148,7 +237,7 @@ struct SecretFile {
     }
     guard let (found, secret) = contents(of: record), found == name else {
       throw SecretStoreError(
-        .corrupt,
+        list == nil ? .corrupt : .damaged,
         "The record of '\(name)' in \(path) is damaged. Restore the file from a backup, or write "
           + "the secret again.")
     }
@@ -164,25 +253,47 @@ struct SecretFile {
   mutating func set(_ secret: [UInt8]?, for name: SecretName) throws(SecretStoreError) -> Bool {
     let tag = tag(of: name)
     let place = records.firstIndex { $0.tag == tag }
+    let existed =
+      place != nil || list?.digests[tag] != nil || strays.contains { $0.tag == tag }
     guard let secret else {
       if let place { records.remove(at: place) }
-      return place != nil
+      list?.digests[tag] = nil
+      strays.removeAll { $0.tag == tag }
+      return existed
     }
     let text = Self.text(of: name)
     let plain = Self.bytes(of: UInt32(text.count)) + text + secret
     let record = Record(
       tag: tag, sealed: try Self.seal(plain, with: recordKey, binding: salt + tag))
     if let place { records[place] = record } else { records.append(record) }
-    return place != nil
+    list?.digests[tag] = SecretList.digest(of: record.sealed)
+    strays.removeAll { $0.tag == tag }
+    return existed
   }
 
   /// Drops what cannot be read and returns how many pieces that were.
   mutating func dropDamaged() -> Int {
     let readable = records.filter { contents(of: $0) != nil }
-    let count = records.count - readable.count + (debris.isEmpty ? 0 : 1)
+    let tags = Set(readable.map(\.tag))
+    var lost = Set((records + strays).map(\.tag)).subtracting(tags)
+    var count = 0
+    if var list {
+      lost.formUnion(list.digests.keys.filter { !tags.contains($0) })
+      if !list.isComplete { count += 1 }
+      list.isComplete = true
+      list.digests = list.digests.filter { tags.contains($0.key) }
+      self.list = list
+      // What is left of the bytes of a record counts with it.
+      if !debris.isEmpty, lost.isEmpty, count == 0 { count = 1 }
+    } else if !debris.isEmpty {
+      count = 1
+    }
+    // Other contents of a secret that can be read.
+    count += strays.count { tags.contains($0.tag) }
     records = readable
+    strays = []
     debris = []
-    return count
+    return count + lost.count
   }
 
   private func contents(of record: Record) -> (name: SecretName, secret: [UInt8])? {

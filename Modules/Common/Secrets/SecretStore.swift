@@ -55,7 +55,7 @@ public protocol SecretStore: Sendable {
 
   /// Returns the secret, which may be empty; nil only if it certainly does not exist.
   ///
-  /// - Throws: ``SecretStoreError`` `locked`, `authenticationFailed`, `corrupt`,
+  /// - Throws: ``SecretStoreError`` `locked`, `authenticationFailed`, `corrupt`, `damaged`,
   ///   `missingMasterKey`, `inputOutput`.
   func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]?
 
@@ -74,7 +74,7 @@ public protocol SecretStore: Sendable {
 
   /// Stores a secret, and replaces an existing one even if it is damaged.
   ///
-  /// - Throws: As ``update(_:_:)``, but never `corrupt` for this secret.
+  /// - Throws: As ``update(_:_:)``, but never `corrupt` or `damaged` for this secret.
   func write(_ secret: [UInt8], for name: SecretName) throws(SecretStoreError)
 
   /// Removes the secret, even if it is damaged.

@@ -8,7 +8,7 @@ public struct SecretStoreError: FieldforceError {
     private enum Kind: String {
       case locked, authenticationFailed, corrupt, missingMasterKey, exposedKeyFile, tooLarge
       case unknownFormat, inputOutput, noSessionBus, noCollection, otherKeeper, occupied
-      case missingPassphrase, weakPassphrase
+      case missingPassphrase, weakPassphrase, damaged
     }
     private let kind: Kind
     /// The store is locked, or another process holds it for long. Retrying later helps.
@@ -19,6 +19,9 @@ public struct SecretStoreError: FieldforceError {
     /// The bytes of this secret, of the store's header or of the key file are damaged. Restore them
     /// from a backup, or remove the secret.
     public static let corrupt = Code(kind: .corrupt)
+    /// The secret was written, but its record was removed, exchanged or damaged since; the other secrets
+    /// are readable. Restore the store from a backup, or write or remove the secret.
+    public static let damaged = Code(kind: .damaged)
     /// Secrets exist, but the file of the master key is missing. Restore it from a backup.
     public static let missingMasterKey = Code(kind: .missingMasterKey)
     /// Other users of the machine may read, change or replace the key file. Remove that permission,

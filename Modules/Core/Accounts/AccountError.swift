@@ -7,7 +7,7 @@ public struct AccountError: FieldforceError {
     private enum Kind: String {
       case unknownAccount, notLoggedIn, illegalState, keyUnavailable, keyMissing, wrongKey
       case damagedFile, readFailed, writeFailed, unsyncedRecords, observerTimedOut, closed
-      case busy, foreignServer
+      case busy, foreignServer, replacedFile
     }
     private let kind: Kind
 
@@ -27,6 +27,9 @@ public struct AccountError: FieldforceError {
     public static let wrongKey = Code(kind: .wrongKey)
     /// The account file is damaged. It was renamed and kept; log in again.
     public static let damagedFile = Code(kind: .damagedFile)
+    /// The account file is missing, or another one is in its place, such as an older copy. The file in
+    /// its place was renamed and kept; log in again.
+    public static let replacedFile = Code(kind: .replacedFile)
     /// A file could not be read.
     public static let readFailed = Code(kind: .readFailed)
     /// A file could not be written; the previous file is intact.
@@ -55,7 +58,7 @@ public struct AccountError: FieldforceError {
     public var number: Int? {
       switch kind {
       case .illegalState: 1005
-      case .damagedFile: 10001
+      case .damagedFile, .replacedFile: 10001
       case .keyUnavailable, .keyMissing, .wrongKey, .readFailed: 10003
       case .writeFailed: 10004
       case .unknownAccount, .notLoggedIn, .unsyncedRecords, .observerTimedOut, .closed, .busy,

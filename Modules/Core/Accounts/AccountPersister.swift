@@ -60,6 +60,8 @@ public struct StoredAccounts: Sendable {
   public var current: UserAccountIdentity?
   /// The accounts that could not be read, or whose tokens could not be read.
   public var unreadable: [UnreadableAccount]
+  /// The lock policies of accounts whose files cannot be read. They apply all the same.
+  package var heldPolicies: [UserAccountIdentity: LockPolicy] = [:]
 
   /// Creates a value with the content of a storage.
   public init(

@@ -33,7 +33,7 @@ struct AccountSecrets: Sendable {
           SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
         })
     } catch {
-      throw unavailable(error)
+      throw Self.unavailable(error)
     }
   }
 
@@ -140,7 +140,7 @@ struct AccountSecrets: Sendable {
     do throws(SecretStoreError) {
       return try store.read(name)
     } catch {
-      throw unavailable(error)
+      throw Self.unavailable(error)
     }
   }
 
@@ -155,10 +155,14 @@ struct AccountSecrets: Sendable {
         try store.remove(name)
       }
     } catch {
-      throw AccountError(
-        .writeFailed, "A secret cannot be written to the secret store: \(error.message)",
-        cause: error)
+      throw Self.notWritten(error)
     }
+  }
+
+  static func notWritten(_ error: SecretStoreError) -> AccountError {
+    AccountError(
+      .writeFailed, "A secret cannot be written to the secret store: \(error.message)",
+      cause: error)
   }
 
   /// Whether the store certainly contains exactly this value.
@@ -172,9 +176,9 @@ struct AccountSecrets: Sendable {
 
   /// Converts the secret store's failure: one damaged secret concerns only its account, any other
   /// failure concerns every account.
-  private func unavailable(_ error: SecretStoreError) -> AccountError {
+  static func unavailable(_ error: SecretStoreError) -> AccountError {
     switch error.code {
-    case .corrupt:
+    case .corrupt, .damaged:
       AccountError(
         .readFailed, "A secret of the account cannot be read: \(error.message)", cause: error)
     case .missingMasterKey:

@@ -36,6 +36,7 @@ struct AccountsMachine<Refresh: Sendable>: Sendable {
   private(set) var currentIdentity: UserAccountIdentity?
   /// The accounts that could not be read.
   private(set) var unreadable: [UnreadableAccount] = []
+  private var heldPolicies: [UserAccountIdentity: LockPolicy] = [:]
   /// The number of changes to accounts and the current user in this process.
   private(set) var changes = 0
   /// A number that is another one after any account in memory has changed.
@@ -46,6 +47,11 @@ struct AccountsMachine<Refresh: Sendable>: Sendable {
 
   /// The accounts by user.
   var accounts: [UserAccountIdentity: UserAccount] { entries.compactMapValues(\.account) }
+
+  /// The lock policies by user, also of accounts whose files cannot be read.
+  var lockPolicies: [UserAccountIdentity: LockPolicy] {
+    accounts.compactMapValues(\.lockPolicy).merging(heldPolicies) { policy, _ in policy }
+  }
 
   /// The account of a user; `nil` if there is none.
   func account(_ identity: UserAccountIdentity) -> UserAccount? { entries[identity]?.account }
@@ -84,6 +90,7 @@ struct AccountsMachine<Refresh: Sendable>: Sendable {
     entries = next
     currentIdentity = stored.current
     unreadable = stored.unreadable
+    heldPolicies = stored.heldPolicies.filter { account($0.key) == nil }
     version += 1
   }
 
@@ -321,6 +328,7 @@ struct AccountsMachine<Refresh: Sendable>: Sendable {
   mutating func remove(_ identity: UserAccountIdentity) {
     changes += 1
     version += 1
+    heldPolicies[identity] = nil
     var entry = Entry()
     entry.isLeaving = isLeaving(identity)
     self[identity] = entry
@@ -328,6 +336,7 @@ struct AccountsMachine<Refresh: Sendable>: Sendable {
 
   private mutating func set(_ account: UserAccount?, of identity: UserAccountIdentity) {
     version += 1
+    if account != nil { heldPolicies[identity] = nil }
     var entry = self[identity]
     entry.account = account
     self[identity] = entry

@@ -7,14 +7,18 @@ public import SalesforceSDKCommon
 ///
 /// The stored tokens always belong to one login: the secrets are written before the file that lists
 /// them, the file is replaced in one step, and the secrets of the former login are removed last.
-/// Several processes may use the same folder.
+/// Several processes may use the same folder. One secret store serves one folder of accounts: it also
+/// has the digest of each file. So an older copy in the place of a file is not read, and a file that
+/// was removed is missed (`replacedFile`).
 ///
 /// A file that cannot be read is never deleted. If its key may become available again the file
-/// stays in place; if it is damaged it is renamed in the same folder. Both are reported.
+/// stays in place; if it is damaged or was replaced it is renamed in the same folder. All are
+/// reported, and a login of the same user ends that.
 public struct EncryptedAccountDirectory: AccountPersister {
   /// The folders of the users' files.
   public let folders: UserFolders
   private let secrets: AccountSecrets
+  private let digests: AccountDigests
   private let patience: Duration
   /// Whether damaged files are renamed.
   private let setsAside: Bool
@@ -37,6 +41,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
     self.setsAside = setsAside
     self.folders = UserFolders(root: root)
     self.secrets = AccountSecrets(store: secrets)
+    self.digests = AccountDigests(store: secrets)
     self.patience = patience
   }
 
@@ -69,9 +74,8 @@ public struct EncryptedAccountDirectory: AccountPersister {
     _ files: [URL], into stored: StoredAccounts
   ) throws(AccountError) -> StoredAccounts {
     var result = stored
-    guard !files.isEmpty else { return result }
-    let key = try existingKey()
-    for url in files {
+    let key = files.isEmpty ? nil : try existingKey()
+    for url in try files + missingFiles(files) {
       do throws(AccountError) {
         guard var file = try open(url, with: key) else { continue }
         if let damage = try secrets.fill(&file.account, noted: file.secrets) {
@@ -82,9 +86,33 @@ public struct EncryptedAccountDirectory: AccountPersister {
         // A locked secret store concerns all accounts.
         if error.code == .keyUnavailable || error.code == .keyMissing { throw error }
         result.unreadable.append(setAside(url, error))
+        if let policy = try digests.record(of: placeName(of: url))?.lockPolicy {
+          result.heldPolicies[identity(of: url)] = policy
+        }
+      }
+    }
+    if let key, setsAside {
+      do throws(AccountError) {
+        try startDigests(with: key)
+      } catch {
+        CoreLogger.log.warning("The digests of the account files were not stored.", error: error)
       }
     }
     return result
+  }
+
+  /// The files that the secret store has digests of, but the folder does not have.
+  private func missingFiles(_ files: [URL]) throws(AccountError) -> [URL] {
+    let places: [String]
+    do throws(AccountError) {
+      places = try digests.places()
+    } catch {
+      // A program without accounts needs no secrets yet.
+      guard !files.isEmpty else { return [] }
+      throw error
+    }
+    let present = Set(files.map(placeName))
+    return places.filter { !present.contains($0) }.sorted().map { file(at: $0) }
   }
 
   public func fetch(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount? {
@@ -93,8 +121,8 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   private func read(_ identity: UserAccountIdentity) throws(AccountError) -> UserAccount? {
     let url = accountFile(of: identity)
-    guard try AccountDisk.read(url) != nil else { return nil }
-    guard var file = try open(url, with: try existingKey()) else { return nil }
+    let key = DurableFile(url).exists ? try existingKey() : nil
+    guard var file = try open(url, with: key) else { return nil }
     _ = try secrets.fill(&file.account, noted: file.secrets)
     return file.account
   }
@@ -107,23 +135,59 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   private func write(_ account: UserAccount) throws(AccountError) {
     let url = accountFile(of: account.identity)
+    let place = placeName(of: url)
     let key = try key()
-    var former: (account: UserAccount, secrets: Set<String>?)?
+    try startDigests(with: key)
+    var former: OpenedFile?
     do throws(AccountError) {
       former = try open(url, with: key)
     } catch {
-      guard error.code == .damagedFile || error.code == .wrongKey else { throw error }
+      guard [.damagedFile, .wrongKey, .replacedFile].contains(error.code) else { throw error }
       // A file that cannot be read has this path; it is renamed and kept.
-      try AccountDisk.setAside(url)
+      if DurableFile(url).exists { try AccountDisk.setAside(url) }
     }
     let isSameLogin = former?.account.credentials.identifier == account.credentials.identifier
+    var record: AccountDigests.Record
+    if let found = try digests.record(of: place) {
+      record = found
+    } else {
+      record = AccountDigests.Record(mayBeMissing: former == nil)
+      // The record of a new account is made before its tokens, whose loss costs less.
+      if former == nil { try digests.write(record, of: place) }
+    }
+    if let former { record.digests = [former.digest] }
     let noted = try secrets.write(
       account.credentials, noted: isSameLogin ? former?.secrets : [])
     if account.loginState == .loggingOut { try secrets.noteLogout(account.credentials) }
-    let place = placeName(of: url)
-    try AccountDisk.write(
-      try AccountFile.seal(account, secrets: noted, at: place, with: key), to: url)
+    let isWritten = try former.map { former throws(AccountError) in
+      try isSame(former, account, secrets: noted)
+    }
+    var next = AccountDigests.Record(lockPolicy: account.lockPolicy)
+    if let former, isWritten == true {
+      next.digests = [former.digest]
+    } else {
+      let bytes = try AccountFile.seal(account, secrets: noted, at: place, with: key)
+      next.digests = [AccountDigests.digest(of: bytes)]
+      record.digests += next.digests
+      record.lockPolicy = account.lockPolicy
+      try digests.write(record, of: place)
+      try AccountDisk.write(bytes, to: url)
+    }
+    try digests.write(next, of: place)
     if let former, !isSameLogin { try secrets.remove(former.account.credentials) }
+  }
+
+  /// Whether a file has this content.
+  private func isSame(
+    _ file: OpenedFile, _ account: UserAccount, secrets: Set<String>
+  ) throws(AccountError) -> Bool {
+    do {
+      return try file.secrets == secrets
+        && AccountDocument.text(of: file.account, secrets: secrets)
+          == AccountDocument.text(of: account, secrets: secrets)
+    } catch {
+      throw AccountError(.writeFailed, "\(account) cannot be sealed.", cause: error)
+    }
   }
 
   public func delete(_ account: UserAccount) async throws(AccountError) {
@@ -131,7 +195,14 @@ public struct EncryptedAccountDirectory: AccountPersister {
   }
 
   private func remove(_ account: UserAccount) throws(AccountError) {
-    try AccountDisk.remove(accountFile(of: account.identity))
+    let url = accountFile(of: account.identity)
+    let place = placeName(of: url)
+    if var record = try digests.record(of: place) {
+      record.mayBeMissing = true
+      try digests.write(record, of: place)
+    }
+    try AccountDisk.remove(url)
+    try digests.remove(place)
     try secrets.remove(account.credentials)
     // Only an empty folder is removed: other data of the user has other owners.
     AccountDisk.removeFolderIfEmpty(folders.folder(of: account.identity))
@@ -187,6 +258,16 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   private func accountFile(of identity: UserAccountIdentity) -> URL {
     folders.folder(of: identity).appending(path: Self.fileName)
+  }
+
+  private func file(at place: String) -> URL {
+    folders.root.appending(path: place).appending(path: Self.fileName)
+  }
+
+  private func identity(of url: URL) -> UserAccountIdentity {
+    let parts = url.pathComponents.dropLast().suffix(2)
+    return UserAccountIdentity(
+      userId: parts.last ?? "", organizationId: parts.first ?? "")
   }
 
   /// Returns `<org>/<user>`, which is associated data of the file.
@@ -255,14 +336,63 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   // MARK: - Keys and files
 
-  /// Returns the account in a file without its secrets, and their names; `nil` if the file does not
-  /// exist.
-  private func open(
-    _ url: URL, with key: SymmetricKey
-  ) throws(AccountError) -> (account: UserAccount, secrets: Set<String>?)? {
-    guard let bytes = try AccountDisk.read(url) else { return nil }
-    let file = try AccountFile.open(bytes, at: placeName(of: url), with: key)
-    return (file.account, file.secrets)
+  /// An account file without the account's secrets.
+  private struct OpenedFile {
+    var account: UserAccount
+    /// The names of the secrets; `nil` if they were not recorded.
+    let secrets: Set<String>?
+    let digest: [UInt8]
+  }
+
+  /// Returns the content of a file; `nil` if the account does not exist.
+  ///
+  /// - Throws: ``AccountError`` `replacedFile` if the file is not the one that was written last, and as
+  ///   ``AccountFile/open(_:at:with:)``.
+  private func open(_ url: URL, with key: SymmetricKey?) throws(AccountError) -> OpenedFile? {
+    let place = placeName(of: url)
+    var known = try digests.knowledge(of: place)
+    while true {
+      let bytes = try AccountDisk.read(url)
+      let file = try bytes.map { bytes throws(AccountError) in
+        let key = if let key { key } else { try existingKey() }
+        let content = try AccountFile.open(bytes, at: place, with: key)
+        return OpenedFile(
+          account: content.account, secrets: content.secrets,
+          digest: AccountDigests.digest(of: bytes))
+      }
+      if known.admits(bytes) { return file }
+      // Another process may have written the file since its digest was read.
+      let now = try digests.knowledge(of: place)
+      guard now == known else {
+        known = now
+        continue
+      }
+      throw AccountError(
+        .replacedFile,
+        bytes == nil
+          ? "The file of account \(place) was removed. Log in again."
+          : "The file of account \(place) is not the one that was written last. Log in again.")
+    }
+  }
+
+  /// Stores the digests of all files, if an earlier version wrote them.
+  private func startDigests(with key: SymmetricKey) throws(AccountError) {
+    guard try !digests.isInUse() else { return }
+    guard try !accountFiles().isEmpty else { return try digests.start() }
+    try AccountLock.whileLocked(
+      at: lock("account-files"), patience: min(patience, .seconds(30))
+    ) { () throws(AccountError) in
+      guard try !digests.isInUse() else { return }
+      for url in try accountFiles() {
+        let place = placeName(of: url)
+        // A file that cannot be read has no digest, and is reported as it was before.
+        guard let bytes = try? AccountDisk.read(url),
+          let account = try? AccountFile.open(bytes, at: place, with: key).account
+        else { continue }
+        try digests.adopt(bytes, of: account, at: place)
+      }
+      try digests.start()
+    }
   }
 
   private func existingKey() throws(AccountError) -> SymmetricKey {
@@ -286,7 +416,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
   /// Reports an unreadable file, and renames a damaged one.
   private func setAside(_ url: URL, _ error: AccountError) -> UnreadableAccount {
     CoreLogger.log.error("\(url.lastPathComponent) cannot be read", error: error)
-    guard setsAside, error.code == .damagedFile else {
+    guard setsAside, error.code == .damagedFile || error.code == .replacedFile else {
       return UnreadableAccount(url: url, error: error)
     }
     let aside = try? AccountDisk.setAside(url)

@@ -30,12 +30,13 @@ public struct UserAccountIdentity: Sendable {
   }
 
   /// The same identity as the platform spells it; `nil` unless one id is a user's, `005...`, and the other
-  /// an org's, `00D...`.
+  /// an org's, `00D...`, each with 15 characters, or with 18 of which the last three are right.
   ///
   /// Ids name folders. Only these can be neither a folder of another purpose nor, on a file system that ignores
   /// case, the folder of another user.
   package var platformForm: UserAccountIdentity? {
-    guard let user = SalesforceId(userId), user.keyPrefix == OAuthKeys.userKeyPrefix,
+    guard Self.hasRightSuffix(userId), Self.hasRightSuffix(organizationId),
+      let user = SalesforceId(userId), user.keyPrefix == OAuthKeys.userKeyPrefix,
       let organization = SalesforceId(organizationId),
       organization.keyPrefix == OAuthKeys.organizationKeyPrefix
     else { return nil }
@@ -43,6 +44,13 @@ public struct UserAccountIdentity: Sendable {
       userId: SalesforceId.longForm(of: userId) == user.text ? userId : user.text,
       organizationId: SalesforceId.longForm(of: organizationId) == organization.text
         ? organizationId : organization.text)
+  }
+
+  /// Whether the last three of 18 characters fit the first 15, or those have lost their case.
+  private static func hasRightSuffix(_ id: String) -> Bool {
+    guard id.utf8.count == 18, id != id.lowercased(), id != id.uppercased() else { return true }
+    let long = SalesforceId.longForm(of: String(id.prefix(15)))
+    return long?.suffix(3).lowercased() == id.suffix(3).lowercased()
   }
 
   /// The form that decides about equality.

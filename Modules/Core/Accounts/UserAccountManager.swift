@@ -80,7 +80,7 @@ public actor UserAccountManager {
       let accounts = machine.accounts
       roster.withLock { $0 = accounts.mapValues(\.loginState) }
       let policies = lockPolicies
-      if policies != oldValue.accounts.compactMapValues(\.lockPolicy) {
+      if policies != oldValue.lockPolicies {
         options.screenLock?.usersDidChange(policies)
       }
       showUsers()
@@ -129,7 +129,7 @@ public actor UserAccountManager {
 
   /// The lock policies of the users' orgs, by user.
   var lockPolicies: [UserAccountIdentity: LockPolicy] {
-    machine.accounts.compactMapValues(\.lockPolicy)
+    machine.lockPolicies
   }
 
   /// The lock of the app; nil if the app is never locked.

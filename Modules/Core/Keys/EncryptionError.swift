@@ -89,7 +89,7 @@ extension EncryptionError {
       case .locked: .keyLocked
       case .missingMasterKey: .keyMissing
       case .authenticationFailed: .wrongKey
-      case .corrupt, .unknownFormat: .keyDamaged
+      case .corrupt, .damaged, .unknownFormat: .keyDamaged
       default: .inputOutput
       }
     self.init(code, error.message, cause: error, fileID: fileID, line: line)

@@ -24,6 +24,7 @@ extension URLSession {
   ) -> URLSession {
     #if canImport(FoundationNetworking)
       _ = LoopbackProxies.areExcluded
+      _ = LowestTLS.isDemanded
     #endif
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieStorage = nil

@@ -20,4 +20,8 @@ int process_lock_memory(void);
 /// The user at the other end of a connected Unix socket. Returns 0, or -1 with `errno`.
 int process_peer_user(int socket, unsigned int *user);
 
+/// Makes TLS 1.2 the lowest version of all later connections over the OpenSSL that the process has loaded, unless the
+/// system's configuration demands as much. Returns 0, or -1 if there is none, or it cannot be set up.
+int process_demand_tls_1_2(void);
+
 #endif

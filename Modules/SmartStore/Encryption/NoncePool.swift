@@ -1,3 +1,5 @@
+import StoreSystem
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,10 +9,14 @@
 #endif
 
 /// A pool of random nonces, read from the system 4 KiB at a time, because a system call per page
-/// costs a tenth of encrypting the page. Each nonce is erased once it is used.
+/// costs a tenth of encrypting the page. Each nonce is erased once it is used. A process that forks
+/// leaves its child a copy of the pool, which the child does not use: with a nonce that both use,
+/// pages could be forged.
 struct NoncePool: ~Copyable {
   private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
   private var next = 4096
+  /// The number of forks before the bytes were read.
+  private var forks: UInt32 = 0
 
   deinit {
     bytes.initializeMemory(as: UInt8.self, repeating: 0)
@@ -19,9 +25,11 @@ struct NoncePool: ~Copyable {
 
   /// Writes a fresh nonce to `target`; returns false if the system returns no random bytes.
   mutating func take(into target: UnsafeMutableRawPointer) -> Bool {
-    if next + PageFormat.nonceSize > bytes.count {
+    let forks = store_system_forks()
+    if next + PageFormat.nonceSize > bytes.count || forks != self.forks {
       guard fillWithRandomBytes(bytes) else { return false }
       next = 0
+      self.forks = forks
     }
     let nonce = UnsafeMutableRawBufferPointer(rebasing: bytes[next..<next + PageFormat.nonceSize])
     UnsafeMutableRawBufferPointer(start: target, count: nonce.count)

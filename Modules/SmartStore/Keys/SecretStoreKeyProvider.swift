@@ -97,7 +97,7 @@ extension SmartStoreError {
       self.init(
         .wrongKey, "The secret store was opened with another master key: \(error.message)",
         cause: error)
-    case .corrupt, .unknownFormat:
+    case .corrupt, .damaged, .unknownFormat:
       self.init(
         .corruptKeyFile,
         "The key of the store cannot be read, since the secret store cannot be used: "

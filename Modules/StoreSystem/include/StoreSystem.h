@@ -29,4 +29,8 @@ int store_system_allocate(int file, long long offset, long long size);
 /// Gives back the disk space that a file has at an offset and behind it, beyond its length.
 void store_system_release(int file, long long offset);
 
+/// How often this process and its ancestors forked after the module was loaded, with each fork counted in the child
+/// alone: memory that holds random bytes to use once is a copy of the parent's if the number has changed.
+unsigned store_system_forks(void);
+
 #endif

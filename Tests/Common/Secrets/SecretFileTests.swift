@@ -43,7 +43,7 @@ struct SecretFileTests {
   func `a file of a newer version is not damaged`(position: Int) throws {
     try store.write([1], for: name)
     var bytes = Array(try Data(contentsOf: file))
-    bytes[position] = 2
+    bytes[position] = 3
     try Data(bytes).write(to: file)
     #expect(code { _ = try store.read(name) } == .unknownFormat)
     #expect(code { try store.write([2], for: name) } == .unknownFormat)
@@ -74,7 +74,7 @@ struct SecretFileTests {
     var bytes = Array(try Data(contentsOf: file))
     bytes[bytes.count - 1] ^= 0xFF
     try Data(bytes).write(to: file)
-    #expect(code { _ = try store.read(other) } == .corrupt)
+    #expect(code { _ = try store.read(other) } == .damaged)
     #expect(try store.dropDamagedSecrets() == 1)
     #expect(try store.read(other) == nil && store.read(name) == [1])
     #expect(try store.dropDamagedSecrets() == 0)

@@ -112,6 +112,8 @@ struct SecretStoreTests {
     for (number, name) in names.enumerated() { try store.write([UInt8(number)], for: name) }
     let intact = try Data(contentsOf: store.url)
     let headerLength = 80
+    // Mark and length, then nonce, flag, three entries and tag.
+    let recordStart = headerLength + 8 + 12 + 1 + 3 * 32 + 16
     for place in stride(from: 0, to: intact.count, by: 1) {
       var damaged = intact
       damaged[place] ^= 0x10
@@ -122,41 +124,45 @@ struct SecretStoreTests {
           #expect(try store.read(name) == [UInt8(number)], "byte \(place)")
           readable += 1
         } catch {
-          #expect(error.code == .corrupt || place < 10 && error.code == .unknownFormat)
+          #expect(
+            error.code == (place < headerLength ? .corrupt : .damaged)
+              || place < 10 && error.code == .unknownFormat)
         }
       }
-      #expect(readable == (place < headerLength ? 0 : 2), "byte \(place)")
+      let expected = place < headerLength ? 0 : place < recordStart ? 3 : 2
+      #expect(readable == expected, "byte \(place)")
     }
     // A damaged record stays until it is written or removed.
     var damaged = intact
     damaged[intact.count - 1] ^= 1
     try damaged.write(to: store.url)
     try store.write([9], for: names[0])
-    #expect(code { () throws(SecretStoreError) in _ = try store.read(names[2]) } == .corrupt)
+    #expect(code { () throws(SecretStoreError) in _ = try store.read(names[2]) } == .damaged)
     #expect(
       code { () throws(SecretStoreError) in
         _ = try store.readOrCreate(names[2]) { () throws(SecretStoreError) in [0] }
-      } == .corrupt)
+      } == .damaged)
     #expect(try store.dropDamagedSecrets() == 1 && store.read(names[2]) == nil)
     #expect(try store.read(names[0]) == [9] && store.read(names[1]) == [1])
     try intact.prefix(intact.count - 5).write(to: store.url)
-    #expect(code { () throws(SecretStoreError) in _ = try store.read(names[2]) } == .corrupt)
+    #expect(code { () throws(SecretStoreError) in _ = try store.read(names[2]) } == .damaged)
     #expect(try store.read(names[1]) == [1])
   }
 
-  @Test(.covers("CA-6.1"))
-  func `a write next to lost records does not make them seem absent`() throws {
+  @Test(.covers("CA-6.1"), arguments: [80, 149])
+  func `a write next to lost records does not make them seem absent`(place: Int) throws {
     let key = MasterKey.random()
     let store = fileStore(key)
     let other = SecretName(service: "other")
     try store.write([1], for: name)
-    // The mark of the first record, behind the header.
+    // The mark of the list behind the header, or of the first record behind that.
     var damaged = try Data(contentsOf: store.url)
-    damaged[80] ^= 1
+    damaged[place] ^= 1
     try damaged.write(to: store.url)
     try store.write([2], for: other)
     #expect(try store.read(other) == [2])
-    #expect(code { () throws(SecretStoreError) in _ = try store.read(name) } == .corrupt)
+    let lost = place == 80 ? SecretName(service: "absent") : name
+    #expect(code { () throws(SecretStoreError) in _ = try store.read(lost) } == .damaged)
   }
 
   @Test(.covers("CA-7"))

@@ -3,6 +3,22 @@ import SalesforceSDKCommon
 
 @testable import SalesforceSDKCore
 
+/// The secrets of accounts by their owners.
+enum AccountSecretNames {
+  /// What is left after the last account: the key of the files, and the mark of their digests.
+  static let withoutAccounts: Set = [
+    SecretName(service: "com.salesforce.userAccount.encryptionKey"),
+    SecretName(service: "com.salesforce.userAccount.files"),
+  ]
+
+  /// The identifiers of the logins that have secrets.
+  static func logins(in secrets: some SecretStore) throws -> Set<String> {
+    Set(
+      try secrets.list().filter { $0.service != "com.salesforce.userAccount.file" }
+        .compactMap(\.account))
+  }
+}
+
 /// What suites about accounts on disk share: one secret store, and accounts in folders.
 protocol AccountFolderSuite {
   var secrets: InMemorySecretStore { get }

@@ -44,7 +44,7 @@ import Testing
   private func expectNothing(revoked tokens: [String]) async throws {
     let left = try await directory.fetchAll()
     #expect(left.accounts.isEmpty && left.unreadable.isEmpty && left.current == nil)
-    #expect(try secrets.list().map(\.service) == ["com.salesforce.userAccount.encryptionKey"])
+    #expect(try Set(secrets.list()) == AccountSecretNames.withoutAccounts)
     #expect(org.state.withLock { $0.revocations } == tokens)
   }
 
@@ -97,7 +97,7 @@ import Testing
     let account = try await logIn(here, "refresh-10")
     #expect(account.customData["region"] == "north")
     #expect(org.state.withLock { $0.revocations } == ["refresh-1", "refresh-9"])
-    #expect(Set(try secrets.list().compactMap(\.account)) == [account.credentials.identifier])
+    #expect(try AccountSecretNames.logins(in: secrets) == [account.credentials.identifier])
   }
 
   // a login                       a logout

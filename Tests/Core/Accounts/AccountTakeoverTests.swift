@@ -239,6 +239,10 @@ import TestSupport
       "/id/current-user.json/005000000000001AAA", "/id/00D000000000001EAB/005000000000001AAA",
       "/id/00d000000000001/005000000000001", "/id/005000000000001AAA/00D000000000001EAA",
       "/id/00D000000000001EAA/001000000000001AAA", "/id/00D000000000001EAA/005000000000001AAA%20",
+      // Too short, too long, and a suffix that does not fit the case of the letters.
+      "/id/00D00000000001/005000000000001AAA", "/id/00D000000000001EAA/0050000000000010",
+      "/id/00D000000000001EAA/005000000000001AAA0", "/id/00DaB0000000001EAA/005000000000001AAA",
+      "/id/00D000000000001EAA/005xY0000000001AAA",
     ])
   func `a login whose ids are not those of a user and an org makes no account`(
     claimed: String
@@ -257,6 +261,25 @@ import TestSupport
       #expect(await manager.accounts.isEmpty)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
+  }
+
+  @Test(arguments: [
+    ("00DaB0000000001UAA", "005xY0000000001QAA"), ("00dab0000000001uaa", "005xy0000000001qaa"),
+    ("00DAB0000000001UAA", "005XY0000000001QAA"), ("00DaB0000000001", "005xY0000000001"),
+    ("00DaB0000000001uaa", "005xY0000000001qaa"),
+  ])
+  func `a login accepts the ids of a user and an org in each of their forms`(
+    organization: String, user: String
+  ) async throws {
+    let network = Network()
+    network.claimed.withLock { $0 = "/id/\(organization)/\(user)" }
+    let folder = try TemporaryFolder()
+    let manager = try await UserAccountManager(
+      persister: EncryptedAccountDirectory(root: folder.url, secrets: InMemorySecretStore()),
+      transport: network.transport(), clock: PatientClock())
+    try await logIn(manager, .device, at: Self.fake, network)
+    let path = "00DaB0000000001UAA/005xY0000000001QAA/UserAccount.sealed"
+    #expect(FileManager.default.fileExists(atPath: folder.file(path).path))
   }
 
   @Test func `the folder of a new account has the usual spelling of its ids`() async throws {

@@ -82,7 +82,7 @@ import Testing
     try await persister.delete(account)
     try await persister.delete(account)
     #expect(try await persister.fetchAll().accounts.isEmpty)
-    #expect(try secrets.list().map(\.service) == ["com.salesforce.userAccount.encryptionKey"])
+    #expect(try Set(secrets.list()) == AccountSecretNames.withoutAccounts)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 
@@ -137,8 +137,7 @@ import Testing
     #expect(first.credentials.identifier != second.credentials.identifier)
     try await persister.save(first)
     try await persister.save(second)
-    let owners = Set(try secrets.list().compactMap(\.account))
-    #expect(owners == [second.credentials.identifier])
+    #expect(try AccountSecretNames.logins(in: secrets) == [second.credentials.identifier])
   }
 
   @Test(.covers("CO-98", "HT-79.1"))

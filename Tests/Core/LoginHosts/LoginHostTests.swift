@@ -178,6 +178,71 @@ import Testing
     #expect(names.count == 1 && names[0].hasPrefix("hosts.json.unreadable-"))
   }
 
+  private static let planted = Array(
+    #"{"version":1,"custom":[{"name":"Evil","url":"https://evil.example.com"}],"selected":"https://evil.example.com"}"#
+      .utf8)
+
+  @Test(.covers("CO-102.1"))
+  func `a file that is put into the folder chooses no login server`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("hosts.json")
+    let secrets = InMemorySecretStore()
+    let hosts = try LoginHostStorage(in: file, secrets: secrets)
+    try hosts.update { $0.add(LoginHost(name: "Acme", server: .welcome)) }
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+    try Data(Self.planted).write(to: file)
+    let again = try LoginHostStorage(in: file, secrets: secrets)
+    #expect(again.selected.name == "Acme" && again.list.custom.map(\.name) == ["Acme"])
+    // It is reported once, and kept.
+    let kept = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+      .filter { $0.hasPrefix("hosts.json.unreadable-") }
+    #expect(kept.count == 1 && !FileManager.default.fileExists(atPath: file.path))
+    try Data(Self.planted).write(to: file)
+    try hosts.update { $0.select(.sandbox) }
+    #expect(hosts.selected == .sandbox)
+  }
+
+  @Test(.covers("CO-102.1"), arguments: [false, true])
+  func `the list of an earlier version is taken over once`(hasFile: Bool) throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("hosts.json")
+    let secrets = InMemorySecretStore()
+    try secrets.write([1], for: SecretName(service: "key"))
+    if hasFile {
+      try LoginHostStorage(in: file).update {
+        $0.add(LoginHost(name: "Acme", server: .welcome))
+      }
+    }
+    let name = hasFile ? "Acme" : "Production"
+    #expect(try LoginHostStorage(in: file, secrets: secrets).selected.name == name)
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+    try Data(Self.planted).write(to: file)
+    #expect(try LoginHostStorage(in: file, secrets: secrets).selected.name == name)
+  }
+
+  @Test(.covers("CO-102.1"))
+  func `a list of an earlier version that was moved, and not removed yet, is removed`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("hosts.json")
+    let secrets = InMemorySecretStore()
+    try LoginHostStorage(in: file).update { $0.add(LoginHost(name: "Acme", server: .welcome)) }
+    let bytes = try Data(contentsOf: file)
+    _ = try LoginHostStorage(in: file, secrets: secrets)
+    try bytes.write(to: file)
+    #expect(try LoginHostStorage(in: file, secrets: secrets).selected.name == "Acme")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    #expect(names == ["hosts.json.lock"])
+  }
+
+  @Test(.covers("CO-102.1"))
+  func `opening the list stores nothing in a program without secrets`() throws {
+    let folder = try TemporaryFolder()
+    let secrets = InMemorySecretStore()
+    #expect(try LoginHostStorage(in: folder.file("h"), secrets: secrets).selected == .production)
+    #expect(try secrets.list().isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+  }
+
   @Test(.covers("CO-81.3"))
   func `the current user's server is the chosen one`() async throws {
     let hosts = try LoginHostStorage()

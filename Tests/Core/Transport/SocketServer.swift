@@ -159,6 +159,43 @@ final class SocketServer: Sendable {
     return listener
   }
 
+  /// The first record of TLS that a client sends to a port of this machine, which then closes.
+  ///
+  /// - Parameter client: Gets the port.
+  static func firstRecord(from client: (_ port: Int) async -> Void) async throws -> [UInt8] {
+    let listener = try listen()
+    let port = try port(of: listener)
+    let record = FirstRecord()
+    Thread.detachNewThread {
+      let socket = accept(listener, nil, nil)
+      if socket >= 0 { record.read(from: socket) }
+      close(socket)
+      close(listener)
+      record.isRead.open()
+    }
+    await client(port)
+    shutdown(listener, Int32(SHUT_RDWR))
+    try await record.isRead.wait()
+    return record.bytes.withLock { $0 }
+  }
+
+  private final class FirstRecord: Sendable {
+    let bytes = Mutex<[UInt8]>([])
+    let isRead = Latch()
+
+    func read(from socket: Int32) {
+      var all: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 16_384)
+      while all.count < 5 || all.count < 5 + (Int(all[3]) << 8 | Int(all[4])) {
+        let count = recv(socket, &buffer, buffer.count, 0)
+        guard count > 0 else { break }
+        all += buffer[..<count]
+      }
+      let whole = all
+      bytes.withLock { $0 = whole }
+    }
+  }
+
   private static func port(of listener: Int32) throws -> Int {
     var address = sockaddr_in()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -10,10 +10,12 @@ struct HostsCommand: AsyncParsableCommand {
     subcommands: [List.self, Add.self, Remove.self, Select.self], defaultSubcommand: List.self)
 
   /// The list of a state folder, with the servers that the organisation demands.
-  static func storage(in folder: URL) throws -> LoginHostStorage {
-    try LoginHostStorage(
+  static func storage(_ state: StateOptions) throws -> LoginHostStorage {
+    try WorkspaceSettings.checkNotLost(in: state.folder)
+    return try LoginHostStorage(
       try ManagedCommand.file().current.hostList(),
-      in: folder.appending(path: LoginHostStorage.fileName))
+      in: state.folder.appending(path: LoginHostStorage.fileName),
+      secrets: try Workspace.secrets(in: state.folder, try state.keepers))
   }
 
   /// Prints the list.
@@ -42,7 +44,7 @@ struct HostsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-      HostsCommand.show(try HostsCommand.storage(in: state.folder), output)
+      HostsCommand.show(try HostsCommand.storage(state), output)
     }
   }
 
@@ -59,7 +61,7 @@ struct HostsCommand: AsyncParsableCommand {
 
     func run() async throws {
       let host = try LoginHost(typed: address, name: name)
-      let storage = try HostsCommand.storage(in: state.folder)
+      let storage = try HostsCommand.storage(state)
       try storage.update { _ = $0.add(host) }
       guard storage.selected.server == host.server else {
         throw CommandFailure(
@@ -82,7 +84,7 @@ struct HostsCommand: AsyncParsableCommand {
 
     func run() async throws {
       let server = try LoginHost(typed: address).server
-      let storage = try HostsCommand.storage(in: state.folder)
+      let storage = try HostsCommand.storage(state)
       guard let host = storage.list.hosts.first(where: { $0.server == server }) else {
         throw CommandFailure(
           "unknownHost", "\(server) is not in the list. 'fieldforce hosts' shows it.")
@@ -107,7 +109,7 @@ struct HostsCommand: AsyncParsableCommand {
 
     func run() async throws {
       let server = try LoginHost(typed: address).server
-      let storage = try HostsCommand.storage(in: state.folder)
+      let storage = try HostsCommand.storage(state)
       guard storage.list.hosts.contains(where: { $0.server == server }) else {
         throw CommandFailure(
           "unknownHost", "\(server) is not in the list. Add it with 'fieldforce hosts add'.")

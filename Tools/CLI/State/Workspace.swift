@@ -84,8 +84,10 @@ struct Workspace {
     // A list that cannot be had costs the choice, and no work that needs none; a login says why.
     let hosts = (try? managed.current.hostList()) ?? LoginHostList()
     let hostsFile = folder.appending(path: LoginHostStorage.fileName)
-    loginHosts = try LoginHostStorage(
-      hosts, in: isReadOnly && !LoginHostStorage.isReadable(hostsFile) ? nil : hostsFile)
+    loginHosts =
+      isReadOnly
+      ? try LoginHostStorage.reader(hosts, secrets: secrets)
+      : try LoginHostStorage(hosts, in: hostsFile, secrets: secrets)
     let accountFolder = folder.appending(path: "accounts")
     accounts = try await UserAccountManager(
       persister: isReadOnly
@@ -121,7 +123,8 @@ struct Workspace {
     await accounts.finishInterruptedLogouts()
   }
 
-  private static func secrets(in folder: URL, _ keepers: KeeperChoice) throws -> FileSecretStore {
+  /// The secret store of a folder, which is created with its first secret.
+  static func secrets(in folder: URL, _ keepers: KeeperChoice) throws -> FileSecretStore {
     FileSecretStore(in: folder, masterKey: try keepers.openKey(of: folder))
   }
 

@@ -92,7 +92,7 @@ struct WorkspaceSettings {
 
   /// Refuses to treat a folder as new if its secret store is missing but encrypted data is left:
   /// new secrets could not decrypt it.
-  private static func checkNotLost(in folder: URL) throws {
+  static func checkNotLost(in folder: URL) throws {
     guard !holdsSecrets(folder), holdsSealedFiles(folder) else { return }
     throw CommandFailure(
       "missingSecrets",
