@@ -10,11 +10,11 @@ enum GitNames {
   /// form, with blanks, full stops or a stream's name at its end, or as the short name of NTFS.
   static func isRepository(_ name: String) -> Bool {
     // A backslash separates names on Windows.
-    name.unicodeScalars.split(separator: "\\", omittingEmptySubsequences: false).contains { part in
+    name.unicodeScalars.split(separator: "\\").contains { part in
       let plain = folded(String(part))
-      let stem = plain.unicodeScalars.prefix { $0 != ":" }
-      let end = stem.lastIndex { $0 != " " && $0 != "." }
-      let text = String(end.map { stem[...$0] } ?? "")
+      var stem = plain.unicodeScalars.prefix { $0 != ":" }
+      while let last = stem.last, last == " " || last == "." { stem.removeLast() }
+      let text = String(stem)
       return text == ".git" || text.wholeMatch(of: /git~[0-9]+/) != nil
     }
   }
