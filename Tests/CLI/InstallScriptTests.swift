@@ -142,7 +142,8 @@ import Testing
     try FileManager.default.moveItem(at: pages, to: outside)
     try FileManager.default.createSymbolicLink(at: pages, withDestinationURL: outside)
     let removed = try await install(["--uninstall"])
-    #expect(removed.status == 0 && removed.errors.contains("fieldforce-sync.1"), "\(removed.errors)")
+    #expect(
+      removed.status == 0 && removed.errors.contains("fieldforce-sync.1"), "\(removed.errors)")
     #expect(
       FileManager.default.fileExists(
         atPath: outside.appending(path: "man1/fieldforce-sync.1").path))
@@ -163,7 +164,9 @@ import Testing
     #expect(try installed() == ["lib/fieldforce/notes.txt"])
   }
 
-  @Test(arguments: ["bin/fieldforce", "share/man/man1/fieldforce-org.1", "lib/fieldforce/fieldforce"])
+  @Test(arguments: [
+    "bin/fieldforce", "share/man/man1/fieldforce-org.1", "lib/fieldforce/fieldforce",
+  ])
   func `a file of others that is in the way is not replaced`(path: String) async throws {
     try write("prefix with a blank/\(path)", "theirs")
     let result = try await install(["--skip-build"])
