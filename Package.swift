@@ -501,7 +501,7 @@ let package = Package(
       name: "HybridServer",
       dependencies: [
         "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer",
-        "HeapSystem", .crypto, .nio, .nioHTTP, .nioPosix, .nioWebSocket,
+        "PeerSocket", "HeapSystem", .crypto, .nio, .nioHTTP, .nioPosix, .nioWebSocket,
       ],
       path: "Plugins/Servers/HybridServer", exclude: ["JavaScript/mock", "JavaScript/tests"],
       resources: [.copy("JavaScript/cordova"), .copy("JavaScript/plugins")],
@@ -509,8 +509,8 @@ let package = Package(
     .testTarget(
       name: "HybridServerTests",
       dependencies: [
-        "HybridServer", "LocalServer", "SalesforceHybridSDK", "TestSupport", .crypto, .nio,
-        .nioPosix,
+        "HybridServer", "LocalServer", "PeerSocket", "SalesforceHybridSDK", "TestSupport", .crypto,
+        .nio, .nioPosix,
       ],
       path: "Tests/HybridServer", swiftSettings: settings),
 

@@ -30,6 +30,23 @@ import Testing
     #expect(error?["message"]?.string?.contains(message) == true)
   }
 
+  @Test(
+    arguments: [
+      ["create", "--sdkdependencies", "{}", "--apptype=none", "--non-interactive"],
+      ["create", "--pluginrepouri=x", "--apptype=none", "--non-interactive"],
+    ])
+  func `a hidden option is known, and another error of its command is named`(
+    arguments: [String]
+  ) async throws {
+    let result = try await Tool().run(arguments)
+    #expect(result.status == 2 && result.errors.contains("'none' is not a kind of app"))
+    let unknown = try await Tool().run(arguments + ["--nmae=x"])
+    #expect(unknown.status == 2 && unknown.errors.contains("Unknown option '--nmae'"))
+    // It is in no suggestion.
+    let similar = try await Tool().run(["create", "--pluginrepour=x"])
+    #expect(similar.status == 2 && !similar.errors.contains("--pluginrepouri"))
+  }
+
   @Test func `words that are values are not taken for options`() async throws {
     let dashes = try await Tool().run(["store", "query", "--", "--nmae"])
     #expect(!dashes.errors.contains("Unknown option"))

@@ -1,15 +1,28 @@
 import Crypto
 import Foundation
-import HybridServer
+import PeerSocket
 import SalesforceHybridSDK
 import SalesforceSDKCommon
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import HybridServer
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Does a window get the app's files as https://localhost, and do only pages of allowed origins reach the bridge?
 struct WindowTests {
   private static func with(
-    mode: mode_t = 0o700, _ body: (_ socket: String, _ bridge: HybridBridge) async throws -> Void
+    mode: mode_t = 0o700,
+    admitsPeer: @escaping @Sendable (SocketPeer) -> Bool = { $0.isThisUser },
+    _ body: (_ socket: String, _ bridge: HybridBridge) async throws -> Void
   ) async throws {
     // A path of a Unix socket has at most 107 bytes.
     let folder = URL(filePath: "/tmp").appending(path: "ff-\(UUID().uuidString.prefix(8))")
@@ -21,9 +34,9 @@ struct WindowTests {
     let socket = folder.appending(path: "s")
     let bridge = try HybridBridge(plugins: [EchoPlugin()])
     let origins = AllowedOrigins.standard
-    let server = try await HybridServer.start(
-      bridge: bridge, www: www,
-      window: HybridServer.Window(socket: socket) { origins.admits(origin: $0) })
+    var window = HybridServer.Window(socket: socket) { origins.admits(origin: $0) }
+    window.admitsPeer = admitsPeer
+    let server = try await HybridServer.start(bridge: bridge, www: www, window: window)
     let result: Result<Void, any Error>
     do {
       result = .success(try await body(socket.path, bridge))
@@ -48,6 +61,40 @@ struct WindowTests {
       try await Self.with(mode: mode) { _, _ in }
     }
     #expect(error?.code == .cannotListen)
+  }
+
+  @Test(.covers("HT-93.3"))
+  func `the socket's file is this user's alone, whatever its folder admits later`() async throws {
+    try await Self.with { socket, _ in
+      let attributes = try FileManager.default.attributesOfItem(atPath: socket)
+      #expect(attributes[.type] as? FileAttributeType == .typeSocket)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+
+  @Test(.covers("HT-93.3"))
+  func `a connection of another user is closed unread, and the next one of this user is served`()
+    async throws
+  {
+    let peers = Mutex<[SocketPeer]>([])
+    // The first process at the socket counts as one of another user.
+    try await Self.with(admitsPeer: { peer in
+      peers.withLock { peers in
+        peers.append(peer)
+        return peers.count > 1
+      }
+    }) { socket, _ in
+      try await RawConnection.with(unixSocket: socket) { connection in
+        // The server may have closed it before that.
+        try? await connection.send("GET /index.html HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let received = (try? await connection.read(1)) ?? nil
+        #expect(received == nil)
+      }
+      #expect(try await Self.get(socket, "/index.html").status == 200)
+      #expect(
+        peers.withLock { $0.map(\.process) } == [getpid(), getpid()]
+          && peers.withLock { $0.allSatisfy(\.isThisUser) })
+    }
   }
 
   @Test(.covers("HT-3", "HT-84"))

@@ -154,6 +154,20 @@ import Testing
       await failure { _ = try await PeerListener.start(at: path) { _, _ in nil } } == .unsafeFolder)
   }
 
+  @Test(.covers("HT-95.5"))
+  func `a missing folder is made for this user alone, and the socket's file is its own too`()
+    async throws
+  {
+    let made = folder.file("made")
+    let path = made.appending(path: "test.sock").path
+    let listener = try await PeerListener.start(at: path) { message, _ in message }
+    for (file, mode) in [(made.path, mode_t(0o700)), (path, 0o600)] {
+      var status = stat()
+      #expect(lstat(file, &status) == 0 && status.st_mode & 0o777 == mode, "\(file)")
+    }
+    await listener.stop()
+  }
+
   @Test(
     .covers("CO-167", "HT-95.5"),
     .enabled(if: PeerSocketTests.canBeAnother, "only root can run a process of another user"))

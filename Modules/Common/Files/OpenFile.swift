@@ -25,11 +25,45 @@ package final class OpenFile: Sendable {
     guard descriptor >= 0 else { throw FileFailure("opened", path, errno: errno) }
   }
 
+  private init(descriptor: Int32, _ path: String) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
   deinit { close(descriptor) }
 
   /// Opens a file to read it from its start. A pipe does not wait for its other end; it has nothing to read then.
   package static func reading(_ url: URL) throws(FileFailure) -> OpenFile {
     try OpenFile(url.path, O_RDONLY | O_NONBLOCK)
+  }
+
+  /// Opens a file below a folder to read it, without following a symbolic link below that folder.
+  ///
+  /// Each name of `path` is opened in the folder that was opened before it, so that no other process can exchange one of
+  /// them for a link on the way. A pipe does not wait for its other end.
+  ///
+  /// - Parameter path: Names separated by `/`, without `..`.
+  /// - Throws: ``FileFailure`` with `ELOOP` or `ENOTDIR` for a link, with `EINVAL` for a path that is empty or has `..`.
+  package static func reading(
+    _ path: String, in folder: String
+  ) throws(FileFailure) -> OpenFile {
+    let names = path.split(separator: "/")
+    guard let last = names.last, !names.contains(".."), !path.utf8.contains(0) else {
+      throw FileFailure("opened", "\(folder)/\(path)", errno: EINVAL)
+    }
+    var place = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
+    for name in names.dropLast() {
+      place = try place.opening(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+    return try place.opening(last, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+  }
+
+  /// Opens an entry of this folder.
+  private func opening(_ name: Substring, _ flags: Int32) throws(FileFailure) -> OpenFile {
+    let place = "\(path)/\(name)"
+    let file = openat(descriptor, String(name), flags | O_CLOEXEC)
+    guard file >= 0 else { throw FileFailure("opened", place, errno: errno) }
+    return OpenFile(descriptor: file, place)
   }
 
   /// Opens a file to write at its end, and makes it, with its folder, if it is missing.
@@ -94,6 +128,27 @@ package final class OpenFile: Sendable {
       throw FileFailure("examined", path, errno: errno)
     }
     return status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// The names that the file has, on all of its file system, and the number that it has there.
+  package func links() throws(FileFailure) -> (count: Int, number: UInt64) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw FileFailure("examined", path, errno: errno)
+    }
+    return (Int(status.st_nlink), UInt64(status.st_ino))
+  }
+
+  /// Reads the whole of a regular file from its start.
+  ///
+  /// - Throws: ``FileFailure`` with `EINVAL` for anything but a regular file, with `EFBIG` for one of more than `maxBytes`.
+  package func readWhole(maxBytes: Int) throws(FileFailure) -> [UInt8] {
+    guard try isRegular() else {
+      throw FileFailure("read, since it is no regular file", path, errno: EINVAL)
+    }
+    let size = try size()
+    guard size <= maxBytes else { throw FileFailure("read", path, errno: EFBIG) }
+    return try read(Int(size))
   }
 
   /// Reads up to as many bytes as `buffer` has room for; 0 at the end of the file.

@@ -62,7 +62,13 @@ package final class PeerListener: Sendable {
       throw PeerSocketError(
         .notListening, "No socket can be made at \(path): \(error)", cause: error)
     }
-    chmod(path, 0o600)
+    // Whatever the mask of the process is. Until here the folder alone kept other users out.
+    guard chmod(path, 0o600) == 0 else {
+      let reason = String(cString: strerror(errno))
+      try? await listener.channel.close()
+      throw PeerSocketError(
+        .notListening, "The socket at \(path) cannot be kept from other users: \(reason).")
+    }
     let task = Task {
       await accept(listener, open, limits, respond)
       open.closeAll()

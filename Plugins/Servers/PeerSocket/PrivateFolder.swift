@@ -14,7 +14,10 @@ package enum PrivateFolder {
   ///
   /// - Throws: ``PeerSocketError`` `unsafeFolder`, `notListening`.
   package static func prepare(_ path: String) throws(PeerSocketError) {
-    if mkdir(path, 0o700) != 0, errno != EEXIST {
+    if mkdir(path, 0o700) == 0 {
+      // The mask of the process may take this user's own permissions. No other user gets any in between.
+      chmod(path, 0o700)
+    } else if errno != EEXIST {
       throw PeerSocketError(
         .notListening, "Cannot make the folder \(path): \(String(cString: strerror(errno))).")
     }

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 import ProcessSystem
 
 #if canImport(Glibc)
@@ -29,7 +29,7 @@ package struct SocketPeer: Sendable, Hashable {
   package var isThisUser: Bool { user == geteuid() }
 
   /// The process at the other end of a connected channel, to be called on its event loop; nil if the system does not say.
-  init?(of channel: any Channel) {
+  package init?(of channel: any Channel) {
     let peer = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
       of: NIOBSDSocket.Handle.self
     ) { Self(socket: $0) }

@@ -11,6 +11,8 @@ struct CommandTable {
   let abstract: String
   let discussion: String
   let arguments: [Argument]
+  /// The names of the hidden options, with their dashes. They may be written, but are in no text.
+  let hiddenNames: [String]
   /// The subcommands, without hidden ones.
   let subcommands: [CommandTable]
 
@@ -45,6 +47,10 @@ struct CommandTable {
     abstract = json["abstract"]?.string ?? ""
     discussion = json["discussion"]?.string ?? ""
     arguments = json["arguments"].map { $0.elements.compactMap(Argument.init) } ?? []
+    hiddenNames =
+      json["arguments"].map { arguments in
+        arguments.elements.filter { !Self.isShown($0) }.flatMap(Argument.names)
+      } ?? []
     let shown = json["subcommands"].map { $0.elements.filter(Self.isShown) } ?? []
     subcommands = shown.map { CommandTable($0, parents: parents + [name]) }
   }
@@ -63,17 +69,20 @@ extension CommandTable.Argument {
       json["shouldDisplay"]?.bool != false
     else { return nil }
     self.kind = kind
-    names =
-      json["names"].map {
-        $0.elements.compactMap { name in
-          name["name"]?.string.map { (name["kind"]?.string == "long" ? "--" : "-") + $0 }
-        }
-      } ?? []
+    names = Self.names(json)
     valueName = json["valueName"]?.string ?? ""
     abstract = json["abstract"]?.string ?? ""
     discussion = json["discussion"]?.string ?? ""
     isOptional = json["isOptional"]?.bool ?? false
     isRepeating = json["isRepeating"]?.bool ?? false
     values = json["allValues"].map { $0.elements.compactMap(\.string) } ?? []
+  }
+
+  fileprivate static func names(_ json: JSONSlice) -> [String] {
+    json["names"].map {
+      $0.elements.compactMap { name in
+        name["name"]?.string.map { (name["kind"]?.string == "long" ? "--" : "-") + $0 }
+      }
+    } ?? []
   }
 }

@@ -19,7 +19,10 @@ struct Misspelling {
       .map { String($0.prefix { $0 != "=" }) }
     guard !options.isEmpty, let described = try? command.described() else { return nil }
     let known = described.arguments.flatMap(\.names) + ["--help"]
-    guard let unknown = options.first(where: { !known.contains($0) }) else { return nil }
+    // Of every command, and hidden.
+    let hidden = described.hiddenNames + ["--help-hidden", "--experimental-dump-help"]
+    guard let unknown = options.first(where: { !known.contains($0) && !hidden.contains($0) })
+    else { return nil }
     let meant = Self.closest(to: unknown, among: known.filter { $0.hasPrefix("--") })
     message =
       "Unknown option '\(unknown)'. "

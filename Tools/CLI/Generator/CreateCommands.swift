@@ -96,7 +96,7 @@ struct ProjectCreation {
       let platforms = try platforms(template)
       let parameters = try parameters(template)
       if !options.output.json { summary(template, parameters, platforms).forEach(Console.say) }
-      try ProjectMaker(template, parameters).make(from: folder)
+      try ProjectMaker(template, parameters).make(from: folder, isInstalled: source.isInstalled)
       let texts = ProjectTexts(template, parameters)
       let bootconfig = template.bootconfigFile.map(texts.replaced(inPath:))
       let nextSteps = template.nextSteps.map { texts.replaced(in: $0) }

@@ -16,8 +16,10 @@ struct ProjectMaker {
 
   /// Copies and prepares `source` in a folder next to the output, which then becomes the output in one step.
   ///
+  /// - Parameter isInstalled: Whether the template is one of the program, whose files an installation may keep once for
+  ///   many names. Default: false.
   /// - Throws: ``CommandFailure`` `invalidTemplate`, `taken`, `file`; `CancellationError`. Nothing is left behind.
-  func make(from source: URL) throws {
+  func make(from source: URL, isInstalled: Bool = false) throws {
     let output = parameters.output.standardizedFileURL
     let parent = output.deletingLastPathComponent()
     guard files.fileExists(atPath: parent.path) else {
@@ -35,8 +37,9 @@ struct ProjectMaker {
     }
     defer { try? files.removeItem(at: staging) }
     do {
-      try copy(source, to: staging)
+      try copy(source, to: staging, isInstalled: isInstalled)
       try prepare(staging)
+      try MadeProject(folder: staging).check()
     } catch let error as CocoaError {
       throw CommandFailure(
         "file", "Cannot make \(output.path): \(error.localizedDescription) Nothing was made.")
@@ -59,13 +62,14 @@ struct ProjectMaker {
       "\(output.path) exists already. Name another folder with --outputdir; nothing was changed.")
   }
 
-  private func copy(_ source: URL, to staging: URL) throws {
+  private func copy(_ source: URL, to staging: URL, isInstalled: Bool) throws {
     try files.createDirectory(at: staging, withIntermediateDirectories: false)
+    var links: [UInt64: (path: String, missing: Int)] = [:]
     var total = 0
     for path in try files.subpathsOfDirectory(atPath: source.path).sorted() {
       try Task.checkCancellation()
       let parts = path.split(separator: "/")
-      // Git runs programs that the configuration of a repository names, also of one inside of another.
+      // The repository in which a template is kept. What else Git takes for one is refused once the project is made.
       if parts.contains(where: { [".git", ".build"].contains($0.lowercased()) }) { continue }
       let from = source.appending(path: path)
       let attributes = try files.attributesOfItem(atPath: from.path)
@@ -74,7 +78,10 @@ struct ProjectMaker {
       case .typeDirectory?:
         try files.createDirectory(at: to, withIntermediateDirectories: true)
       case .typeRegular?:
-        let bytes = try read(from, path, room: Self.maxBytes - total)
+        let file = try open(path, source)
+        let (count, number) = try file.links()
+        if count > 1 { links[number, default: (path, count)].missing -= 1 }
+        let bytes = try read(file, path, room: Self.maxBytes - total)
         total += bytes.count
         // The copy is this user's. With the mode of the original, other users could change it, or run it with this user's
         // rights.
@@ -85,16 +92,29 @@ struct ProjectMaker {
         throw TemplateDescriptor.failure("'\(path)' is neither a file nor a folder.")
       }
     }
+    // A hard link is a file of another place, such as a key of this user.
+    if !isInstalled, let (path, _) = links.values.filter({ $0.missing > 0 }).min(by: { $0 < $1 }) {
+      throw TemplateDescriptor.failure(
+        "'\(path)' is a hard link to a file outside. Replace it by a copy.")
+    }
   }
 
-  private func read(_ file: URL, _ path: String, room: Int) throws -> [UInt8] {
+  /// Opens a file of the template itself: no link on the way to it is followed.
+  private func open(_ path: String, _ source: URL) throws -> OpenFile {
     do throws(FileFailure) {
-      if let bytes = try DurableFile(file).read(maxBytes: room) { return bytes }
+      return try OpenFile.reading(path, in: source.path)
+    } catch {
+      throw TemplateDescriptor.failure("'\(path)' cannot be read. \(error).")
+    }
+  }
+
+  private func read(_ file: OpenFile, _ path: String, room: Int) throws -> [UInt8] {
+    do throws(FileFailure) {
+      return try file.readWhole(maxBytes: room)
     } catch {
       throw TemplateDescriptor.failure(
         "'\(path)' cannot be read, or the template has more than \(Self.maxBytes) bytes. \(error).")
     }
-    throw TemplateDescriptor.failure("'\(path)' is gone.")
   }
 
   private func write(_ bytes: [UInt8], to file: URL, isProgram: Bool) throws {
@@ -139,9 +159,11 @@ struct ProjectMaker {
     guard files.fileExists(atPath: url.path, isDirectory: &isFolder), !isFolder.boolValue else {
       return
     }
-    let bytes = try read(url, url.lastPathComponent, room: Self.maxBytes)
+    let name = url.lastPathComponent
+    let file = try open(name, url.deletingLastPathComponent())
+    let bytes = try read(file, name, room: Self.maxBytes)
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { return }
-    let replaced = texts.replaced(in: text, ofFile: url.lastPathComponent)
+    let replaced = texts.replaced(in: text, ofFile: name)
     // In place, so that a script stays executable.
     if replaced != text { try Data(replaced.utf8).write(to: url) }
   }

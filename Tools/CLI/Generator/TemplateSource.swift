@@ -62,6 +62,11 @@ enum TemplateSource: Equatable {
     self = .folder(folder)
   }
 
+  /// Whether the template is one of the program.
+  var isInstalled: Bool {
+    if case .builtIn = self { true } else { false }
+  }
+
   /// Calls a closure with the template's folder; the copy of a repository is removed afterwards.
   func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
     switch self {

@@ -89,6 +89,30 @@ extension FuzzedParser {
 
   private static let storeID = UUID(uuid: (7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7))
 
+  /// The documents of syncs in a store. Other programs write them too, such as the original SDK.
+  static let syncStates = FuzzedParser(name: "sync-states") { (bytes) throws(Finding) in
+    let (form, bytes) = choice(bytes, of: 4)
+    guard let json = try? JSONSlice(parsing: bytes) else { return }
+    switch form {
+    case 0:
+      guard let state = try? SyncState(json: json), state.id >= 0 else { return }
+      let again = try? SyncState(json: slice(state.json))
+      try require(
+        again?.json == state.json, "the state of a sync that is written and read is the same")
+    case 1:
+      guard let conflict = SyncConflict(json: json) else { return }
+      let again = (try? slice(conflict.json)).flatMap(SyncConflict.init(json:))
+      try require(
+        again?.json == conflict.json, "a conflict that is written and read is the same")
+    case 2: _ = SyncRecordOutcome(json: json)
+    default: _ = UnacknowledgedMark(json: json)
+    }
+  }
+
+  private static func slice(_ object: JSONObject) throws(JSONError) -> JSONSlice {
+    try JSONSlice(parsing: JSONValue.object(object).text)
+  }
+
   static let configurations = FuzzedParser(name: "configurations") { (bytes) throws(Finding) in
     _ = StoreConfiguration(parsing: bytes, file: "userstore.json")
     _ = SyncsConfig(parsing: bytes, file: "usersyncs.json", registry: SyncTargetRegistry())

@@ -17,7 +17,7 @@ struct FuzzedParser: Sendable {
   static let all: [FuzzedParser] = [
     configurations, csv, dates, dbus, formulas, gzip, json, keyFiles, multipart, pageFrames, paths,
     rescue, responses,
-    smartSQL, soql, sosl, storeFiles, urls, wal, webSocket, xml,
+    smartSQL, soql, sosl, storeFiles, syncStates, urls, wal, webSocket, xml,
   ]
 
   /// Requires a property of a parsed input.

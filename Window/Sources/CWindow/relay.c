@@ -3,6 +3,7 @@
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
 #include <string.h>
+#include <unistd.h>
 
 // A web engine gives no other way to answer for https://localhost: it lets no program serve the scheme https. So its
 // connections go through this proxy, which knows two kinds of them.
@@ -92,6 +93,14 @@ static void splice(GIOStream *one, GIOStream *other) {
   g_main_context_unref(context);
 }
 
+// Whether the other end is a process of this user: a socket that another user put there would see what the engine sends.
+static gboolean is_own(GSocketConnection *connection) {
+  GCredentials *peer = g_socket_get_credentials(g_socket_connection_get_socket(connection), NULL);
+  gboolean is_own = peer && g_credentials_get_unix_user(peer, NULL) == geteuid();
+  g_clear_object(&peer);
+  return is_own;
+}
+
 static GIOStream *connect_to(relay *this, bool is_app, const char *host, guint16 port) {
   GSocketClient *client = g_socket_client_new();
   GSocketConnection *connection;
@@ -99,6 +108,7 @@ static GIOStream *connect_to(relay *this, bool is_app, const char *host, guint16
     GSocketAddress *address = g_unix_socket_address_new(this->path);
     connection = g_socket_client_connect(client, G_SOCKET_CONNECTABLE(address), NULL, NULL);
     g_object_unref(address);
+    if (connection && !is_own(connection)) g_clear_object(&connection);
   } else {
     connection = g_socket_client_connect_to_host(client, host, port, NULL, NULL);
   }

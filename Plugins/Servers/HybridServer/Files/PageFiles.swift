@@ -51,10 +51,10 @@ struct PageFiles: Sendable {
     guard let path = String(encodedPath).removingPercentEncoding, let file = file(path),
       let bytes = ServedFolder.contents(of: file, maxBytes: Self.maxBytes)
     else { return nil }
-    return Content(bytes: bytes, type: Self.type(ofFile: file))
+    return Content(bytes: bytes, type: Self.type(ofFile: file.path))
   }
 
-  private func file(_ path: String) -> String? {
+  private func file(_ path: String) -> ServedFile? {
     // The page that a window shows where no other can be.
     if path == "_error" { return scripts.file("cordova/error.html") }
     if path == "cordova.js" { return scripts.file("cordova/cordova.js") }

@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 
 #if canImport(Glibc)
   import Glibc
@@ -7,6 +8,14 @@ import Foundation
 #else
   import Darwin
 #endif
+
+/// A file of a folder that is served.
+struct ServedFile: Sendable {
+  /// The folder's path without links.
+  let root: String
+  /// The path in the folder, without links.
+  let path: String
+}
 
 /// A folder whose files, and nothing else, may be served.
 struct ServedFolder: Sendable {
@@ -24,7 +33,7 @@ struct ServedFolder: Sendable {
 
   /// The regular file at a path that a request named, percent-decoded; nil if there is none, if the path leads
   /// out of the folder, also by links, or if a name in it begins with a dot.
-  func file(_ path: String) -> String? {
+  func file(_ path: String) -> ServedFile? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let isInside = parts.allSatisfy { part in
       // Names with a dot in front are those of tools: keys, histories and settings.
@@ -37,32 +46,15 @@ struct ServedFolder: Sendable {
     else { return nil }
     var status = stat()
     guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return file
+    let names = file.utf8.dropFirst(root.utf8.count + 1)
+    return ServedFile(root: root, path: String(decoding: names, as: UTF8.self))
   }
 
   /// Reads a file, once; nil if it cannot be read, is no regular file, or has more bytes.
-  static func contents(of file: String, maxBytes: Int) -> [UInt8]? {
-    // A pipe that took the file's place would make the opening wait.
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_size <= maxBytes
-    else { return nil }
-    var isWhole = true
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
-      while count < buffer.count {
-        let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
-        let length = read(descriptor, rest.baseAddress, rest.count)
-        if length < 0, errno == EINTR { continue }
-        isWhole = length >= 0
-        // The file has become shorter.
-        guard length > 0 else { return }
-        count += length
-      }
-    }
-    return isWhole ? bytes : nil
+  ///
+  /// Its path had no links when it was found. One that has taken the place of a file or folder since is not followed.
+  static func contents(of file: ServedFile, maxBytes: Int) -> [UInt8]? {
+    try? OpenFile.reading(file.path, in: file.root).readWhole(maxBytes: maxBytes)
   }
 
   /// Returns the path with its links resolved; nil if it does not exist.

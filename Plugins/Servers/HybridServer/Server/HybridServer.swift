@@ -5,8 +5,17 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
+import PeerSocket
 public import SalesforceHybridSDK
 public import SalesforceSDKCommon
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A server for an app's pages on this machine, which connects them to a `HybridBridge`.
 ///
@@ -43,10 +52,13 @@ public final class HybridServer: Sendable {
   public struct Window: Sendable {
     let socket: URL
     let admits: @Sendable (_ origin: String) -> Bool
+    /// Whether the process at the other end of a connection is admitted. Default: those of this user.
+    var admitsPeer: @Sendable (SocketPeer) -> Bool = { $0.isThisUser }
 
     /// - Parameters:
     ///   - socket: The file of a Unix socket to listen on, in a folder that only this user can
-    ///     enter. The window forwards the engine's connections to `https://localhost` to it.
+    ///     enter. It gets the permissions 0600, and connections of other users are closed unread. The
+    ///     window forwards the engine's connections to `https://localhost` to it.
     ///   - admits: Whether pages of an origin may call the bridge.
     public init(socket: URL, admits: @escaping @Sendable (_ origin: String) -> Bool) {
       self.socket = socket
@@ -114,7 +126,7 @@ public final class HybridServer: Sendable {
     if let window {
       let rules = AccessRules.window(admits: window.admits)
       do throws(HybridServerError) {
-        let listener = try await listen(at: .socket(window.socket), rules, bridge, doors)
+        let listener = try await listen(at: .socket(window), rules, bridge, doors)
         let pages = FileConnection(rules: rules, files: files)
         servings.append(Task { await accept(listener, pages, socket) })
       } catch {
@@ -172,7 +184,13 @@ public final class HybridServer: Sendable {
   /// The address of a server.
   private enum Place {
     case port(Int)
-    case socket(URL)
+    case socket(Window)
+
+    /// Whether a connection may be read; one of a socket only if the system names an admitted process.
+    func admits(_ channel: any Channel) -> Bool {
+      guard case .socket(let window) = self else { return true }
+      return SocketPeer(of: channel).map(window.admitsPeer) ?? false
+    }
   }
 
   /// The state that all connections of a server share.
@@ -188,12 +206,18 @@ public final class HybridServer: Sendable {
     let maxFrameBytes = bridge.limits.maxFrameBytes
     let initialize: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<Connection>> = {
       channel in
-      channel.eventLoop.makeCompletedFuture {
+      guard place.admits(channel) else {
+        // Fails this connection alone: an error of the setup would end the listener.
+        channel.close(promise: nil)
+        return channel.eventLoop.makeSucceededFuture(
+          channel.eventLoop.makeFailedFuture(ChannelError.inputClosed))
+      }
+      return channel.eventLoop.makeCompletedFuture {
         try addHandlers(to: channel, rules, doors, maxFrameBytes: maxFrameBytes)
       }
     }
     let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-    if case .socket(let file) = place { try checkFolder(of: file) }
+    if case .socket(let window) = place { try checkFolder(of: window.socket) }
     do {
       switch place {
       case .port(let port):
@@ -202,16 +226,25 @@ public final class HybridServer: Sendable {
           .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
           .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
           .bind(host: "127.0.0.1", port: port, childChannelInitializer: initialize)
-      case .socket(let file):
-        return try await bootstrap.bind(
-          unixDomainSocketPath: file.path(percentEncoded: false), cleanupExistingSocketFile: true,
+      case .socket(let window):
+        let path = window.socket.path(percentEncoded: false)
+        let listener = try await bootstrap.bind(
+          unixDomainSocketPath: path, cleanupExistingSocketFile: true,
           childChannelInitializer: initialize)
+        // Whatever the mask of the process is. Until here the folder alone kept other users out.
+        guard chmod(path, 0o600) == 0 else {
+          let failure = FileFailure("kept from other users", path, errno: errno)
+          try? await listener.channel.close()
+          throw failure
+        }
+        return listener
       }
     } catch {
       let (place, remedy) =
         switch place {
         case .port(let port): ("port \(port)", "Choose another port, or 0 for any.")
-        case .socket(let file): (file.path(percentEncoded: false), "Choose another file.")
+        case .socket(let window):
+          (window.socket.path(percentEncoded: false), "Choose another file.")
         }
       throw HybridServerError(
         .cannotListen, "Cannot listen on \(place). \(remedy)", cause: error)

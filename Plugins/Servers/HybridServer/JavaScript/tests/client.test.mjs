@@ -3,6 +3,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { BridgeError, connect, launch, QuerySpec, RestError, SyncError } from "../plugins/fieldforce/node/index.js";
 import { Connection } from "../plugins/fieldforce/core/connection.js";
+import { NodeWebSocket } from "../plugins/fieldforce/node/websocket.js";
 import { startBridge } from "./bridge.mjs";
 import { createAll, onTestBridge } from "./support/harness.mjs";
 import { Org } from "./support/org.mjs";
@@ -32,8 +33,36 @@ test("a client connects with the line of the bridge, its object, its socket addr
     await bridge.close();
   });
   for (const client of clients) assert.equal((await client.info()).sdkVersion, "14.0.0");
-  for (const wrong of [undefined, "", "{broken", "{}", "http://127.0.0.1:1/", 5, null]) {
+  for (const wrong of [undefined, "", "{broken", "{}", "http://127.0.0.1:1/", "ws://", "ws://:1/", 5, null]) {
     assert.throws(() => connect(wrong), (error) => error instanceof BridgeError && error.code === "unreachable");
+  }
+});
+
+test("a client connects to this computer alone, in every spelling, and sends nothing elsewhere", async (t) => {
+  const bridge = await startBridge();
+  const spelled = (host) => bridge.socket.replace("127.0.0.1", host);
+  const clients = ["localhost", "LOCALHOST", "127.1", "0x7f000001", "2130706433"].map((host) => connect(spelled(host)));
+  t.after(async () => {
+    for (const client of clients) client.close();
+    await bridge.close();
+  });
+  for (const client of clients) assert.equal((await client.info()).sdkVersion, "14.0.0");
+  const others = [
+    "example.com", "127.0.0.1.example.com", "127.0.0.1@example.com", "localhost.example.com", "x.localhost", "localhost.",
+    "0.0.0.0", "10.0.0.1", "128.0.0.1", "169.254.169.254", "[::]", "[::2]", "[fe80::1]", "[::ffff:10.0.0.1]",
+    "[::ffff:127.0.0.1]",
+  ];
+  for (const host of others) {
+    for (const form of [spelled(host), { socket: spelled(host) }, JSON.stringify({ socket: spelled(host) })]) {
+      assert.throws(() => connect(form), (error) => {
+        assert.ok(error instanceof BridgeError, `${host}: ${error}`);
+        assert.equal(error.code, "unreachable");
+        // The address has the token.
+        assert.ok(!error.message.includes(new URL(bridge.socket).pathname));
+        return /not this computer/.test(error.message);
+      }, host);
+    }
+    assert.throws(() => new NodeWebSocket(spelled(host)), SyntaxError);
   }
 });
 

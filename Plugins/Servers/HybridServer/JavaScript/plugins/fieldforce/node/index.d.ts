@@ -11,7 +11,7 @@ export interface Bridge {
 
 /**
  * Connects to a running bridge: the line that it printed (as text or parsed), or the address of its socket.
- * Default: the environment variable FIELDFORCE_BRIDGE. Throws BridgeError if that is no address.
+ * Default: the environment variable FIELDFORCE_BRIDGE. Throws BridgeError `unreachable` if that is no address, or one of another computer.
  */
 export function connect(bridge?: string | Bridge): Fieldforce;
 

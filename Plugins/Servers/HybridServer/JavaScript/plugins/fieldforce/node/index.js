@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { Connection } from "../core/connection.js";
 import { BridgeError } from "../core/errors.js";
 import { Fieldforce } from "../core/fieldforce.js";
-import { NodeWebSocket } from "./websocket.js";
+import { loopbackAddress, NodeWebSocket } from "./websocket.js";
 
 export { BridgeError, RestError, SyncError } from "../core/errors.js";
 export { QuerySpec } from "../core/smartstore.js";
@@ -14,7 +14,8 @@ const STOP_TIMEOUT_MS = 10000;
 
 /**
  * Connects to a running bridge. `bridge` is the first line that `fieldforce hybrid serve` prints (as text or parsed), or
- * the address of its socket. Default: the environment variable FIELDFORCE_BRIDGE.
+ * the address of its socket. Default: the environment variable FIELDFORCE_BRIDGE. A bridge listens on its own computer
+ * only: any other host is refused, because the address has the token that opens the stores.
  */
 export function connect(bridge = process.env.FIELDFORCE_BRIDGE) {
   const address = socketAddress(bridge);
@@ -31,13 +32,29 @@ function socketAddress(bridge) {
     }
   }
   const address = line && typeof line === "object" ? line.socket : line;
-  if (typeof address !== "string" || !/^ws:\/\//.test(address)) {
+  const hostname = typeof address === "string" && /^ws:\/\//.test(address) ? hostOf(address) : undefined;
+  if (hostname === undefined) {
     const message =
       "Cannot tell the address of the bridge. " +
       "Pass the first line that 'fieldforce hybrid serve' prints, or set FIELDFORCE_BRIDGE to it.";
     throw new BridgeError("unreachable", message);
   }
+  if (!loopbackAddress(hostname)) {
+    const message =
+      `Cannot connect to a bridge on '${hostname}': it is not this computer. ` +
+      "Start a bridge with launch(), or pass the first line of 'fieldforce hybrid serve' on this computer.";
+    throw new BridgeError("unreachable", message);
+  }
   return address;
+}
+
+/** The host of an address; undefined if it is not one. */
+function hostOf(address) {
+  try {
+    return new URL(address).hostname;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

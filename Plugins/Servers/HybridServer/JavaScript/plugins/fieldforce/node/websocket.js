@@ -5,6 +5,17 @@ import { encodeFrame, FrameError, FrameParser, OPCODE } from "./frames.js";
 
 const ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
+/**
+ * The address to connect to for the host of a URL: the token of a bridge is sent to this computer alone. `localhost` is not
+ * looked up, because a name can lead anywhere. Undefined for any other host.
+ */
+export function loopbackAddress(hostname) {
+  // URLs have one spelling of an IPv4 address: `127.1` and `0x7f000001` have become this one.
+  if (/^127(\.\d{1,3}){3}$/.test(hostname)) return hostname;
+  if (hostname === "localhost") return "127.0.0.1";
+  return hostname === "[::1]" ? "::1" : undefined;
+}
+
 /** The value of Sec-WebSocket-Accept for a key. */
 export const acceptValue = (key) => createHash("sha1").update(key + ACCEPT_SUFFIX).digest("base64");
 
@@ -27,9 +38,11 @@ export class NodeWebSocket {
   constructor(address) {
     const url = new URL(address);
     if (url.protocol !== "ws:") throw new SyntaxError(`Cannot connect to '${address}': only ws: addresses work.`);
+    const hostname = loopbackAddress(url.hostname);
+    if (!hostname) throw new SyntaxError(`Cannot connect to '${url.hostname}': only addresses of this computer work.`);
     const key = randomBytes(16).toString("base64");
     this.#request = request({
-      hostname: url.hostname.replace(/^\[|\]$/g, ""),
+      hostname,
       port: url.port || 80,
       path: url.pathname + url.search,
       headers: {
