@@ -4,7 +4,7 @@ enum SOQLFieldGroup: String, Sendable {
 
   /// Reads an entry of a select list, in any letters and with any blanks; nil if it is another entry.
   init?(_ entry: some StringProtocol) {
-    let text = entry.filter { !$0.isWhitespace }.lowercased()
+    let text = String(entry.filter { !$0.isWhitespace }).lowercased()
     guard text.hasPrefix("fields("), text.hasSuffix(")") else { return nil }
     self.init(rawValue: String(text.dropFirst("fields(".count).dropLast()))
   }
