@@ -12,7 +12,7 @@ struct KeyComparison {
     case atMost = "<="
   }
 
-  /// What the entries are compared for.
+  /// The purpose of a comparison.
   enum Purpose {
     /// A query: as on the platform, an integer index finds 1.5 by 1, and a text names a flag.
     case query
