@@ -35,4 +35,10 @@ extension BriefcaseSyncDownTarget: DownloadedFieldListing {
     let own = infos.filter { $0.soupName == soupName }
     return own.isEmpty ? nil : own.flatMap(\.fieldlist)
   }
+
+  /// The object whose records go into the soup; nil if there are several.
+  public func downloadedObject(into soupName: String) -> String? {
+    let own = infos.filter { $0.soupName == soupName }
+    return own.count == 1 ? own.first?.sobjectType : nil
+  }
 }

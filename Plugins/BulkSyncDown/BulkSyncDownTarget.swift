@@ -287,4 +287,9 @@ extension BulkSyncDownTarget: DownloadedFieldListing {
   public func downloadedFields(into soupName: String) -> [String]? {
     soql.downloadedFields(into: soupName)
   }
+
+  /// The object of the query.
+  public func downloadedObject(into soupName: String) -> String? {
+    soql.downloadedObject(into: soupName)
+  }
 }

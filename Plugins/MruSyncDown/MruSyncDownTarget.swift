@@ -98,4 +98,7 @@ public struct MruSyncDownTarget: SyncDownTarget, Equatable {
 extension MruSyncDownTarget: DownloadedFieldListing {
   /// The fields of the list.
   public func downloadedFields(into soupName: String) -> [String]? { fieldlist }
+
+  /// The object of the target.
+  public func downloadedObject(into soupName: String) -> String? { objectType }
 }

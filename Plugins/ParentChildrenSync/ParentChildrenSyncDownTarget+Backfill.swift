@@ -35,4 +35,13 @@ extension ParentChildrenSyncDownTarget: DownloadedFieldListing {
     default: nil
     }
   }
+
+  /// The object of parents or of children.
+  public func downloadedObject(into soupName: String) -> String? {
+    switch soupName {
+    case parent.soupName: parent.sobjectType
+    case children.soupName: children.sobjectType
+    default: nil
+    }
+  }
 }

@@ -154,4 +154,7 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
 extension RefreshSyncDownTarget: DownloadedFieldListing {
   /// The fields of the list.
   public func downloadedFields(into soupName: String) -> [String]? { fieldlist }
+
+  /// The object of the target.
+  public func downloadedObject(into soupName: String) -> String? { objectType }
 }

@@ -192,8 +192,11 @@ extension SoqlSyncDownTarget: PagePredicting {
 }
 
 extension SoqlSyncDownTarget: DownloadedFieldListing {
-  /// The selected fields; nil if the query selects more than names.
+  /// The selected fields; nil if the query selects more than names and `FIELDS()`.
   public func downloadedFields(into soupName: String) -> [String]? {
-    SOQLMutator(query).selectedFields
+    SOQLMutator(query).selectedFieldsAndGroups
   }
+
+  /// The object of the query.
+  public func downloadedObject(into soupName: String) -> String? { SOQLMutator(query).objectName }
 }

@@ -119,6 +119,36 @@ import Testing
     }
   }
 
+  @Test func `a sync up with a misspelled field says so, and takes another list`() async throws {
+    try await withTool { tool, org in
+      _ = try await tool.json(
+        "sync", "down", "--soup", "accounts", "--query", "SELECT Id, Name, Phone FROM Account",
+        "--name", "accounts")
+      let page = try await tool.json("store", "query", "SELECT {accounts:Id} FROM {accounts}")
+      let id = try #require(page["rows"]?[0]?[0]?.string)
+      _ = try await tool.json("store", "edit", "accounts", id, "Name=Ash")
+      let up = ["sync", "up", "--soup", "accounts", "--name", "up"]
+      let result = try await tool.run(
+        up + ["--fields", "Name", "Phon", "--state", tool.state.path])
+      #expect(result.status == 0)
+      #expect(result.errors.contains("warning: ") && result.errors.contains("'Phon'"))
+      let other = try await tool.run(
+        up + ["--fields", "Name", "Phone", "--state", tool.state.path, "--json"])
+      #expect(try other.failure()["message"]?.string?.contains("sync change up") == true)
+      let changed = try await tool.json("sync", "change", "up", "--fields", "Name", "Phone")
+      #expect(changed["options"]?["fieldlist"] == ["Name", "Phone"] && changed["warnings"] == nil)
+      _ = try await tool.json("store", "edit", "accounts", id, "Phone=2")
+      _ = try await tool.json("sync", "run", "up")
+      #expect(try await org.query("SELECT Phone FROM Account").first?["Phone"]?.string == "2")
+      #expect(
+        try await tool.failure("sync", "change", "accounts", "--fields", "Name")["code"]
+          == "invalidTarget")
+      #expect(
+        try await tool.failure("sync", "change", "up", "--query", "SELECT Id FROM Account")["code"]
+          == "invalidTarget")
+    }
+  }
+
   @Test func `a sync takes another query, shows its outcomes, and is deleted`() async throws {
     try await withTool { tool, org in
       let state = try await down(tool)

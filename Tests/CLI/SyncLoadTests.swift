@@ -27,6 +27,7 @@ import TestSupport
     #expect(result.output.contains("bad.json:3:14: error: "), "\(result.output)")
     let failure = try await tool.failure("sync", "load", bad, "--check")
     #expect(failure["code"] == "invalidTarget")
+    #expect(failure["message"]?.string?.contains("leaves out 'down'") == true)
     let missing = try await tool.failure("sync", "load", "/nowhere/usersyncs.json", "--check")
     #expect(missing["code"] == "unreadable")
   }
@@ -59,6 +60,12 @@ import TestSupport
       #expect(try await tool.json("sync", "load", file)["created"] == ["down"])
       let again = try await tool.json("sync", "load", file)
       #expect(again["created"] == [] && again["existing"] == ["down"])
+      #expect(again["differing"] == [] && again["leftOut"] == [] && again["problems"] == [])
+      let other = try tool.file(
+        "other.json", Self.good.replacing("SELECT Name", with: "SELECT Name, Phone"))
+      let differing = try await tool.json("sync", "load", other)
+      #expect(differing["differing"] == ["down"])
+      #expect(differing["problems"]?[0]?["code"] == "differsFromStored")
       #expect(try await tool.json("sync", "run", "down")["totalSize"] == 1)
     }
   }

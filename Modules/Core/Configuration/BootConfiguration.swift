@@ -67,10 +67,15 @@ public struct BootConfiguration: Sendable, Equatable {
     }
     guard let key = text("remoteAccessConsumerKey") else {
       throw BootConfigurationError(
-        .noConsumerKey, "The boot configuration lacks remoteAccessConsumerKey.")
+        .noConsumerKey,
+        "The boot configuration lacks remoteAccessConsumerKey. Add it, with the consumer key of the connected app."
+      )
     }
     guard let redirectURI = text("oauthRedirectURI") else {
-      throw BootConfigurationError(.noRedirectURI, "The boot configuration lacks oauthRedirectURI.")
+      throw BootConfigurationError(
+        .noRedirectURI,
+        "The boot configuration lacks oauthRedirectURI. Add it, with the callback URL of the connected app."
+      )
     }
     let scopes = members["oauthScopes"]?.array?.compactMap { $0.string?.trimmed } ?? []
     app = ConnectedApp(

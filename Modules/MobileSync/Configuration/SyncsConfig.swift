@@ -29,12 +29,26 @@ public struct SyncsConfig: Sendable {
     public let target: JSONObject
     /// The options.
     public let options: SyncOptions
+    /// The place of the entry in the file.
+    let place: Place
   }
 
+  /// A place in a file.
+  struct Place: Sendable {
+    let line: Int
+    let column: Int
+    let path: String
+  }
+
+  /// The file's name.
+  public let file: String
   /// The valid entries, in the order of the file.
   public let entries: [Entry]
   /// The problems in the file, in its order.
   public let problems: [SyncsConfigProblem]
+  /// The entries that are left out because of a problem, in the order of the file: the names, or the path, such as
+  /// `syncs[2]`, of one without a name.
+  public let leftOut: [String]
 
   /// Reads and checks a file's content. An empty one defines no syncs.
   ///
@@ -44,8 +58,10 @@ public struct SyncsConfig: Sendable {
   public init(parsing content: [UInt8], file: String, registry: SyncTargetRegistry) {
     var reader = SyncsConfigReader(content: content, file: file, registry: registry)
     reader.read()
+    self.file = file
     entries = reader.entries
     problems = reader.problems
+    leftOut = reader.leftOut
   }
 }
 
@@ -56,8 +72,7 @@ struct SyncsConfigReader {
   let registry: SyncTargetRegistry
   var entries: [SyncsConfig.Entry] = []
   var problems: [SyncsConfigProblem] = []
-  /// The places of the entries in the file.
-  private var places: [(JSONSlice, path: String)] = []
+  var leftOut: [String] = []
 
   init(content: [UInt8], file: String, registry: SyncTargetRegistry) {
     self.content = content
@@ -92,7 +107,9 @@ struct SyncsConfigReader {
     for (number, entry) in syncs.elements.enumerated() {
       let known = entries.count
       read(entry, "syncs[\(number)]")
-      if entries.count == known, let last = problems.lastIndex(where: { !$0.isWarning }) {
+      if entries.count > known { continue }
+      leftOut.append(entry["syncName"]?.string ?? "syncs[\(number)]")
+      if let last = problems.lastIndex(where: { !$0.isWarning }) {
         let sync = entry["syncName"]?.string.map { "The sync '\($0)'" } ?? "This entry"
         problems[last].message += " \(sync) is left out."
       }
@@ -108,10 +125,10 @@ struct SyncsConfigReader {
         options: entry.options)
     }
     for finding in SyncFieldCheck(syncs, registry: registry).findings {
-      let (place, path) = places[finding.sync]
-      note(
-        finding.kind == .notSent ? .fieldNotSent : .fieldNotDownloaded, place, path,
-        finding.description)
+      problems.append(
+        SyncsConfigProblem(
+          code: finding.warning.code, file: file, at: entries[finding.sync].place,
+          message: finding.warning.message))
     }
   }
 
@@ -143,8 +160,8 @@ struct SyncsConfigReader {
     }
     entries.append(
       SyncsConfig.Entry(
-        syncName: name, type: type, soupName: soupName, target: target, options: options))
-    places.append((sync, path))
+        syncName: name, type: type, soupName: soupName, target: target, options: options,
+        place: place(sync.utf8.startIndex, path)))
   }
 
   /// The non-empty text under `key`.
@@ -336,11 +353,15 @@ struct SyncsConfigReader {
   private mutating func note(
     _ code: SyncsConfigProblem.Code, at offset: Int, _ path: String, _ message: String
   ) {
+    problems.append(
+      SyncsConfigProblem(code: code, file: file, at: place(offset, path), message: message))
+  }
+
+  private func place(_ offset: Int, _ path: String) -> SyncsConfig.Place {
     let before = content.prefix(offset)
     let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    problems.append(
-      SyncsConfigProblem(
-        code: code, file: file, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-        column: offset - lineStart + 1, path: path, message: message))
+    return SyncsConfig.Place(
+      line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: offset - lineStart + 1,
+      path: path)
   }
 }

@@ -5,7 +5,7 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     private enum Kind: String {
       case unreadable, notJSON, wrongForm, missingKey, unknownKey, unknownSyncType, invalidTarget,
         unknownOption, nameTwice, bookkeepingField, unknownMergeMode, noFields, fieldNotDownloaded,
-        fieldNotSent
+        fieldNotSent, fieldInOtherCase, fieldNotOnServer, differsFromStored
     }
     private let kind: Kind
 
@@ -39,6 +39,13 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     /// A field is downloaded and no sync up of the soup sends it, so an edit stays on the device. The entries are
     /// still used.
     public static let fieldNotSent = Code(kind: .fieldNotSent)
+    /// A sync up names a field in other letters than the entries have it, so nothing of it is sent. The entry is still used.
+    public static let fieldInOtherCase = Code(kind: .fieldInOtherCase)
+    /// A sync up sends a field that the cached description of the object does not have, probably misspelled. The entry is
+    /// still used.
+    public static let fieldNotOnServer = Code(kind: .fieldNotOnServer)
+    /// The store has a sync of this name with another definition, which stays as it is.
+    public static let differsFromStored = Code(kind: .differsFromStored)
 
     /// The name of the code.
     public var description: String { kind.rawValue }
@@ -59,12 +66,24 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
 
   /// Whether the entry is used despite the problem.
   public var isWarning: Bool {
-    [.unknownKey, .noFields, .fieldNotDownloaded, .fieldNotSent].contains(code)
+    [
+      .unknownKey, .noFields, .fieldNotDownloaded, .fieldNotSent, .fieldInOtherCase,
+      .fieldNotOnServer,
+      .differsFromStored,
+    ].contains(code)
   }
 
   /// `file:line:column: message (path)`.
   public var description: String {
     "\(file):\(line):\(column): \(isWarning ? "warning" : "error"): \(message)"
       + (path.isEmpty ? "" : " (\(path))")
+  }
+}
+
+extension SyncsConfigProblem {
+  init(code: Code, file: String, at place: SyncsConfig.Place, message: String) {
+    self.init(
+      code: code, file: file, line: place.line, column: place.column, path: place.path,
+      message: message)
   }
 }

@@ -104,7 +104,8 @@ struct RecordEditor {
       throw SyncError(
         .cannotUndo,
         "Cannot undo the edit of '\(id)' in soup '\(soupName)': no base version is kept, since its syncs are "
-          + "in mode OVERWRITE. Run its sync down, which replaces the entry.")
+          + "in mode OVERWRITE. Run a new sync down of the soup in that mode: it downloads every record again and "
+          + "replaces the entry.")
     }
     try edited.forget([entryId], in: transaction)
     let members = (base ?? [:]).filter { !SyncKeys.neverSent.contains($0.key) && $0.key != idField }

@@ -31,22 +31,38 @@ extension SyncManager {
     return created
   }
 
+  /// As ``create(_:)``; the result has the warnings of the sync's fields, and they are logged.
+  func createChecked(_ sync: SyncState) async throws -> SyncState {
+    let warnings = await fieldWarnings(of: [sync])[0]
+    var created = try await create(sync)
+    created.warnings = warnings
+    log(warnings)
+    return created
+  }
+
   private func create(_ sync: SyncState, replacing replaceable: Int64?) async throws -> SyncState {
+    try await keepingBases(of: sync) {
+      try await states.create(sync, replacing: replaceable)
+    }
+  }
+
+  /// Stores a sync as `body` does; if it compares with base versions, those of its soups begin with what is there.
+  func keepingBases<Value>(
+    of sync: SyncState, _ body: () async throws -> Value
+  ) async throws -> Value {
     try await writing {
-      guard sync.needsBases else {
-        return try await states.create(sync, replacing: replaceable)
-      }
+      guard sync.needsBases else { return try await body() }
       let soups = registry.soups(of: sync)
       // Bases of a time in which a sync merged here say nothing of what was downloaded since.
       let uses = try await soupUses()
       for soup in soups where !uses.keepsBases(soup.soupName) {
         try await BaseVersionStore(soupName: soup.soupName).removeAll(in: store)
       }
-      let created = try await states.create(sync, replacing: replaceable)
+      let stored = try await body()
       for soup in soups {
         try await soup.adoptBases(in: store)
       }
-      return created
+      return stored
     }
   }
 
@@ -56,9 +72,12 @@ extension SyncManager {
     try checkAccepting()
     var new = new
     new.isProvisional = true
+    // Before the creation: no other call may come between that and the start.
+    let warnings = await fieldWarnings(of: [new])[0]
     let sync = try await create(new)
+    log(warnings)
     do {
-      return try await start(id: sync.id)
+      return try await start(id: sync.id, warnings: warnings)
     } catch let error as SyncError where error.code == .alreadyRunning {
       throw error
     } catch let refusal {

@@ -9,6 +9,8 @@ extension SyncManager {
   /// - Parameters:
   ///   - syncName: A name that no other sync of the store has; nil or empty for none. A provisional sync
   ///     (``SyncState/isProvisional``) that is not active is replaced.
+  /// - Returns: The sync as it is stored, with ``SyncState/warnings`` of probable mistakes in its fields, which are also
+  ///   logged.
   /// - Throws: ``SyncError`` `nameInUse`, `unknownTarget` if the target is not registered, `store`.
   public func createSyncDown(
     target: some SyncDownTarget, options: SyncOptions, soupName: String,
@@ -23,7 +25,7 @@ extension SyncManager {
     targetJSON: JSONObject, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
-    try await create(newDown(targetJSON, options, soupName, syncName))
+    try await createChecked(newDown(targetJSON, options, soupName, syncName))
   }
 
   /// Creates a sync up without running it.
@@ -43,72 +45,14 @@ extension SyncManager {
     targetJSON: JSONObject = [:], options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
-    let created = try await create(newUp(targetJSON, options, soupName, syncName))
-    let syncs = try await states.all()
-    for finding in SyncFieldCheck(syncs, registry: registry).findings
-    where syncs[finding.sync].id == created.id { MobileSyncLogger.log.warning("\(finding)") }
-    return created
-  }
-
-  // MARK: Changing syncs
-
-  /// Replaces the target of a sync down, for example by one with more fields.
-  ///
-  /// If the new target selects more fields of the same records and supports ``FieldBackfilling``,
-  /// the next run fetches only the new fields of the existing records, then the changed records.
-  /// Otherwise the next run downloads everything again. Fields that are no longer selected stay in
-  /// the entries.
-  ///
-  /// - Returns: The sync as it is stored now.
-  /// - Throws: ``SyncError`` `doesNotExist`, `alreadyRunning`, `unknownTarget`, `invalidTarget` if the
-  ///   sync is not a sync down, `store`.
-  @discardableResult
-  public func changeSyncDown(
-    forId id: Int64, to target: some SyncDownTarget
-  ) async throws -> SyncState {
-    try await changeSyncDown(forId: id, toTargetJSON: target.json)
-  }
-
-  /// As ``changeSyncDown(forId:to:)``, with a target in JSON.
-  @discardableResult
-  public func changeSyncDown(
-    forId id: Int64, toTargetJSON json: JSONObject
-  ) async throws -> SyncState {
-    let target = try registry.downTarget(from: json)
-    try reserve(id)
-    defer { leave(id) }
-    var sync = try await existing(id: id)
-    guard sync.type == .syncDown else {
-      throw SyncError(
-        .invalidTarget, "The sync \(id) is a sync up: a sync down target does not fit it.")
-    }
-    // Not the target of now: the fields that it added may be the ones that cannot be fetched.
-    let backfilled = sync.backfilledTarget ?? sync.target
-    let fields = try Self.added(by: target, to: registry.downTarget(from: backfilled))
-    if fields == nil { sync.forgetDownloads() }
-    sync.fieldsToBackfill = fields ?? []
-    sync.backfilledTarget = sync.fieldsToBackfill.isEmpty ? nil : backfilled
-    sync.target = target.json
-    let changed = sync
-    try await writing { try await states.save(changed) }
-    return changed
-  }
-
-  /// The fields that a target brings besides those of the one before it; nil if that is not all.
-  private static func added(
-    by target: any SyncDownTarget, to old: any SyncDownTarget
-  ) throws -> [String]? {
-    func fields<Target: FieldBackfilling>(_ target: Target) -> [String]? {
-      (old as? Target).flatMap { target.addedFields(since: $0) }
-    }
-    guard let target = target as? any FieldBackfilling else { return nil }
-    return fields(target)
+    try await createChecked(newUp(targetJSON, options, soupName, syncName))
   }
 
   // MARK: Making and running syncs
 
   /// Creates a sync down and runs it.
   ///
+  /// ``SyncRun/state`` has the ``SyncState/warnings`` of probable mistakes in the fields, which are also logged.
   /// If the run ends before it has downloaded a record, the sync is provisional
   /// (``SyncState/isProvisional``): it can be run again, and the next call that creates a sync of
   /// the same name replaces it. A sync without a name stays until it is deleted by its id.

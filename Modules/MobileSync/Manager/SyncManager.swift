@@ -176,8 +176,12 @@ public actor SyncManager {
   /// - Throws: ``SyncError`` `doesNotExist` if it was deleted since; `closed` also if the manager
   ///   was closed since, and then the sync counts as interrupted.
   ///
-  /// - Parameter leavesOutReferences: As ``SyncUpRun/leavesOutReferences``.
-  func start(id: Int64, leavesOutReferences: Bool = false) async throws -> SyncRun {
+  /// - Parameters:
+  ///   - leavesOutReferences: As ``SyncUpRun/leavesOutReferences``.
+  ///   - warnings: Those of the sync's creation, for the run's first state.
+  func start(
+    id: Int64, leavesOutReferences: Bool = false, warnings: [SyncFieldWarning] = []
+  ) async throws -> SyncRun {
     try checkAccepting()
     try submit(id)
     let submitted: (stored: SyncState, state: SyncState)
@@ -193,7 +197,9 @@ public actor SyncManager {
       throw error
     }
     let (stored, state) = submitted
-    let (reporter, run) = RunReporter.make(for: state)
+    var first = state
+    first.warnings = warnings
+    let (reporter, run) = RunReporter.make(for: first)
     enqueue(id) { [context = context(of: state)] in
       await self.execute(
         state, storedTimeStamp: stored.maxTimeStamp, leavesOutReferences: leavesOutReferences,

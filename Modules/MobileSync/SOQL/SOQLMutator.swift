@@ -103,10 +103,14 @@ public struct SOQLMutator: Sendable, Equatable {
   ///
   /// Case makes no difference, and an entry may begin with the query's object or its alias: `Id` is selected by
   /// `id`, `Contact.Id` and `c.Id`. For an entry with an alias of its own (`Name n`), the first word counts.
+  /// `FIELDS(ALL)` selects every field of the object, `FIELDS(STANDARD)` and `FIELDS(CUSTOM)` those of the kind.
   /// Sub-selects are not searched.
   public func isSelectingField(_ field: String) -> Bool {
-    SOQLNames.contains(
-      unqualified(field), in: Self.entries(of: texts[.select] ?? "").map(unqualified))
+    let name = unqualified(field)
+    return Self.entries(of: texts[.select] ?? "").contains { entry in
+      if let group = SOQLFieldGroup(entry) { return group.contains(name) }
+      return SOQLNames.areSame(unqualified(entry), name)
+    }
   }
 
   /// The names in the top-level select list, without the query's object or its alias in front of them; nil if it
@@ -114,6 +118,18 @@ public struct SOQLMutator: Sendable, Equatable {
   public var selectedFields: [String]? {
     guard let list = texts[.select], !list.contains("(") else { return nil }
     return Self.entries(of: list).map(unqualified)
+  }
+
+  /// As ``selectedFields``, with entries such as `FIELDS(ALL)`, which stand for several fields.
+  public var selectedFieldsAndGroups: [String]? {
+    guard let list = texts[.select] else { return nil }
+    let entries = Self.entries(of: list)
+    let names = entries.compactMap { entry in
+      SOQLFieldGroup(entry).map(\.text) ?? (entry.contains("(") ? nil : unqualified(entry))
+    }
+    // A sub-select is in none of them.
+    let groups = entries.count { SOQLFieldGroup($0) != nil }
+    return names.count == entries.count && list.count { $0 == "(" } == groups ? names : nil
   }
 
   /// A field's name without the query's object or its alias in front of it.
@@ -262,7 +278,8 @@ public struct SOQLMutator: Sendable, Equatable {
       }
     }
     return entries.compactMap { entry in
-      entry.split(whereSeparator: \.isWhitespace).first.map(String.init)
+      if let group = SOQLFieldGroup(entry) { return group.text }
+      return entry.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
     .filter { !$0.hasPrefix("(") }
   }

@@ -51,11 +51,14 @@ public struct SyncState: Sendable, Equatable {
   /// store only.
   var downloaded: DownloadedSoups?
   /// Merge mode and field list.
-  public let options: SyncOptions
+  public internal(set) var options: SyncOptions
   /// Whether the next call that creates a sync of this name replaces this one: it was created by a
   /// call that also ran it, and no run has transferred a record yet. JSON key `provisional`, only
   /// if true; an extension of this package.
   public internal(set) var isProvisional = false
+  /// The probable mistakes in the fields of a sync, in the result of the call that created it; empty in all other
+  /// results, and not stored. JSON key `warnings`, only if there are any; an extension of this package.
+  public internal(set) var warnings: [SyncFieldWarning] = []
   /// The status of the sync.
   public internal(set) var status: SyncStatus = .new
   /// The progress of the current or last run, in percent; 100 only if the status is done.
@@ -134,6 +137,7 @@ public struct SyncState: Sendable, Equatable {
   /// The stored form, with what concerns the store alone.
   var storedJSON: JSONObject {
     var object = json
+    object["warnings"] = nil
     if let downloaded { object["downloaded"] = .object(downloaded.json) }
     return object
   }
@@ -164,6 +168,7 @@ public struct SyncState: Sendable, Equatable {
     if let partitions { object["partitions"] = .object(partitions.json) }
     if let deletionsUntil { object["deletionsUntil"] = .integer(deletionsUntil) }
     if isSecondOpen { object["openSecond"] = true }
+    if !warnings.isEmpty { object["warnings"] = .array(warnings.map { .object($0.json) }) }
     if let serialReason { object["serialReason"] = .string(serialReason) }
     return object
   }
@@ -172,6 +177,12 @@ public struct SyncState: Sendable, Equatable {
   var start: Int64 {
     let start = options.start(after: maxTimeStamp)
     return isSecondOpen && maxTimeStamp > 0 ? min(start, maxTimeStamp - 1) : start
+  }
+
+  /// Whether the other sync does the same: same type, soup, target and options.
+  package func isDefined(as other: SyncState) -> Bool {
+    type == other.type && soupName == other.soupName && target == other.target
+      && options == other.options
   }
 
   // MARK: Changes

@@ -4,8 +4,9 @@ extension SmartStoreManager {
   /// Registers the soups of `userstore.json` that do not exist yet in an account's default store. A repeated
   /// call does nothing.
   ///
-  /// A missing or unreadable file, and entries that define no soup, are logged and skipped. If there is no
-  /// soup to register, the store is not created. Problems of the file's content are logged and returned.
+  /// A missing file is logged and skipped. A file that cannot be read, an entry that defines no soup, and a soup that the
+  /// store refuses are logged and returned; the other soups are registered. If there is no soup to register, the store is
+  /// not created.
   ///
   /// - Parameters:
   ///   - owner: The account; without one, the call only logs a warning.
@@ -16,13 +17,11 @@ extension SmartStoreManager {
   public func setupUserStoreFromDefaultConfig(
     forUserAccount owner: StoreOwner?, from source: StoreConfigurationSource = .app
   ) async throws -> [StoreConfigurationProblem] {
-    guard let configuration = configuration(StoreConfigurationSource.userStoreFile, source) else {
-      return []
-    }
-    if !configuration.soups.isEmpty, let store = try await shared(forUserAccount: owner) {
-      try await register(configuration.soups, in: store)
-    }
-    return configuration.problems
+    let (configuration, problems) = configuration(StoreConfigurationSource.userStoreFile, source)
+    guard let configuration, !configuration.soups.isEmpty,
+      let store = try await shared(forUserAccount: owner)
+    else { return problems }
+    return problems + (try await register(configuration, in: store))
   }
 
   /// Registers the soups of `globalstore.json` that do not exist yet in the app's default store.
@@ -32,51 +31,58 @@ extension SmartStoreManager {
   public func setupGlobalStoreFromDefaultConfig(
     from source: StoreConfigurationSource = .app
   ) async throws -> [StoreConfigurationProblem] {
-    guard let configuration = configuration(StoreConfigurationSource.globalStoreFile, source) else {
-      return []
-    }
-    if !configuration.soups.isEmpty {
-      try await register(configuration.soups, in: try await sharedGlobal())
-    }
-    return configuration.problems
+    let (configuration, problems) = configuration(StoreConfigurationSource.globalStoreFile, source)
+    guard let configuration, !configuration.soups.isEmpty else { return problems }
+    return problems + (try await register(configuration, in: try await sharedGlobal()))
   }
 
-  /// The content of a file; nil if it is missing or cannot be read.
+  /// The content of a file, nil if it is missing or cannot be read, and its problems.
   private func configuration(
     _ file: String, _ source: StoreConfigurationSource
-  ) -> StoreConfiguration? {
+  ) -> (StoreConfiguration?, [StoreConfigurationProblem]) {
     let content: [UInt8]?
     do {
       content = try source.content(of: file)
     } catch {
       logger.error("The file \(file) could not be read, so it registers no soup.", error: error)
-      return nil
+      let problem = StoreConfigurationProblem(
+        file: file, line: 1, column: 1, path: "",
+        message: "The file cannot be read, so it registers no soup. Check its permissions.",
+        isWarning: false)
+      return (nil, [problem])
     }
     guard let content else {
       logger.info("There is no file \(file), so it registers no soup.")
-      return nil
+      return (nil, [])
     }
     let configuration = StoreConfiguration(parsing: content, file: file)
     for problem in configuration.problems {
       if problem.isWarning { logger.warning("\(problem)") } else { logger.error("\(problem)") }
     }
     if configuration.soups.isEmpty { logger.info("The file \(file) registers no soup.") }
-    return configuration
+    return (configuration, configuration.problems)
   }
 
   /// Registers soups. A soup that cannot be registered is logged and skipped.
+  ///
+  /// - Returns: A problem for each of those.
   private func register(
-    _ soups: [StoreConfiguration.Soup], in store: SmartStore
-  ) async throws {
-    for soup in soups {
+    _ configuration: StoreConfiguration, in store: SmartStore
+  ) async throws -> [StoreConfigurationProblem] {
+    var problems: [StoreConfigurationProblem] = []
+    for (soup, place) in zip(configuration.soups, configuration.places) {
       do {
         try await store.registerSoup(withName: soup.name, withIndices: soup.indexes)
       } catch let error as SmartStoreError
         where [.invalidIndexSpec, .sql, .unfinishedOperation].contains(error.code)
       {
         // For example, SQLite refuses too many columns, or the soup's alter is unfinished.
-        logger.error("A soup of a configuration file is left out.", error: error)
+        var problem = place
+        problem.message = "\(error.message) The soup '\(soup.name)' is left out."
+        problems.append(problem)
+        logger.error("\(problem)", error: error)
       }
     }
+    return problems
   }
 }

@@ -22,6 +22,9 @@ public struct StoreConfiguration: Sendable, Hashable {
   /// The problems of the file, in its order.
   public let problems: [StoreConfigurationProblem]
 
+  /// A problem without a message at the place of each of ``soups``, for one that cannot be registered.
+  let places: [StoreConfigurationProblem]
+
   /// Reads a file's content.
   ///
   /// - Parameter file: The file's name, for ``problems``.
@@ -39,5 +42,6 @@ public struct StoreConfiguration: Sendable, Hashable {
     let reader = StoreConfigurationReader(content, file: file, meant: meant)
     soups = reader.soups
     problems = reader.problems
+    places = reader.places
   }
 }

@@ -4,6 +4,8 @@ import SalesforceSDKCommon
 struct StoreConfigurationReader {
   private(set) var soups: [StoreConfiguration.Soup] = []
   private(set) var problems: [StoreConfigurationProblem] = []
+  /// See ``StoreConfiguration/places``.
+  private(set) var places: [StoreConfigurationProblem] = []
   private let content: [UInt8]
   private let file: String
   /// Gives the word that a misspelled one stands for, of some.
@@ -66,6 +68,7 @@ struct StoreConfigurationReader {
     }
     if let name, errors == problems.count(where: { !$0.isWarning }) {
       soups.append(StoreConfiguration.Soup(name: name, indexes: indexes.compactMap(\.self)))
+      places.append(problem(entry.utf8.startIndex, path, "", isWarning: false))
     }
   }
 
@@ -143,12 +146,17 @@ struct StoreConfigurationReader {
   private mutating func note(
     _ offset: Int, _ path: String, _ message: String, isWarning: Bool = false
   ) {
+    problems.append(problem(offset, path, message, isWarning: isWarning))
+  }
+
+  private func problem(
+    _ offset: Int, _ path: String, _ message: String, isWarning: Bool
+  ) -> StoreConfigurationProblem {
     let before = content.prefix(offset)
     let newline = UInt8(ascii: "\n")
     let start = before.lastIndex(of: newline).map { $0 + 1 } ?? 0
-    problems.append(
-      StoreConfigurationProblem(
-        file: file, line: 1 + before.count { $0 == newline }, column: 1 + offset - start,
-        path: path, message: message, isWarning: isWarning))
+    return StoreConfigurationProblem(
+      file: file, line: 1 + before.count { $0 == newline }, column: 1 + offset - start,
+      path: path, message: message, isWarning: isWarning)
   }
 }

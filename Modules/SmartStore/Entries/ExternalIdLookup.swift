@@ -50,7 +50,7 @@ final class ExternalIdLookup {
       prepared.statement.bind(value, as: type, at: 1)
     } else {
       prepared.statement.bind(
-        soup.comparisonBindings(of: path.text, .equal, key, isVerified: true))
+        soup.comparisonBindings(of: path.text, .equal, key, for: .externalId))
     }
     return try onlyMatch(of: prepared.statement, value)
   }
@@ -59,7 +59,7 @@ final class ExternalIdLookup {
     for kind: KeyKind, on access: StoreAccess
   ) throws(SmartStoreError) -> Prepared {
     if let known = statements[kind] { return known }
-    let condition = soup.comparisonSQL(of: path.text, .equal, kind, isVerified: true)
+    let condition = soup.comparisonSQL(of: path.text, .equal, kind, for: .externalId)
     let sql = "SELECT id FROM \(soup.table) WHERE \(condition) LIMIT 2"
     let made = Prepared(
       try StoreStatement(access.database, sql, cached: sql.isCacheableStatement))

@@ -129,6 +129,8 @@ extension StoreTransaction {
 
   /// Removes the entries on the first page of a query: at most its page size, in its order.
   ///
+  /// Keys are compared by the value in the entry, whatever the index shows of it: 1 does not remove 1.5.
+  ///
   /// - Parameters:
   ///   - querySpec: A query of this soup, or a smart query that returns a column named `id`.
   ///   - whereArgs: One value for each `?` of a smart query.

@@ -12,6 +12,17 @@ struct KeyComparison {
     case atMost = "<="
   }
 
+  /// The purpose of a comparison.
+  enum Purpose {
+    /// A query: as on the platform, an integer index finds 1.5 by 1, and a text names a flag.
+    case query
+    /// A removal, which tells 1 from 1.5: a wrong match would remove an entry.
+    case removal
+    /// An upsert by external id, which also tells the text `true` from the Boolean of a flag: a wrong match would
+    /// replace an entry.
+    case externalId
+  }
+
   let sql: String
   let bindings: [BoundValue]
 }
@@ -60,26 +71,24 @@ extension JSONValue {
 
 extension Soup {
   /// Returns the comparison of the values at `path` with `key`.
-  ///
-  /// - Parameter isVerified: Whether an integer index is to tell 1 from 1.5, which its column shows as 1.
   func comparison(
     of path: String, _ comparison: KeyComparison.Operator, _ key: JSONValue,
-    isVerified: Bool = false
+    for purpose: KeyComparison.Purpose = .query
   ) -> KeyComparison {
     KeyComparison(
-      sql: comparisonSQL(of: path, comparison, key.keyKind, isVerified: isVerified),
-      bindings: comparisonBindings(of: path, comparison, key, isVerified: isVerified))
+      sql: comparisonSQL(of: path, comparison, key.keyKind, for: purpose),
+      bindings: comparisonBindings(of: path, comparison, key, for: purpose))
   }
 
-  /// Returns the SQL of ``comparison(of:_:_:isVerified:)`` for all keys of a kind.
+  /// Returns the SQL of ``comparison(of:_:_:for:)`` for all keys of a kind.
   func comparisonSQL(
     of path: String, _ comparison: KeyComparison.Operator, _ kind: KeyKind,
-    isVerified: Bool = false
+    for purpose: KeyComparison.Purpose = .query
   ) -> String {
     let column = expression(forPath: path)
     let value = "\(Soup.extraction(of: path)) \(comparison.rawValue) ?"
     let plain = "\(column) \(comparison.rawValue) ?"
-    switch plan(of: path, comparison, kind, isVerified: isVerified) {
+    switch plan(of: path, comparison, kind, purpose) {
     case .flag(let isSet):
       return "\(column) IN (?, \(isSet ? "'1', 1" : "'0', 0"))"
     case .column: return plain
@@ -96,10 +105,10 @@ extension Soup {
     }
   }
 
-  /// Returns the values to bind in ``comparisonSQL(of:_:_:isVerified:)``.
+  /// Returns the values to bind in ``comparisonSQL(of:_:_:for:)``.
   func comparisonBindings(
     of path: String, _ comparison: KeyComparison.Operator, _ key: JSONValue,
-    isVerified: Bool = false
+    for purpose: KeyComparison.Purpose = .query
   ) -> [BoundValue] {
     let value = BoundValue(key: key, type: .json1)
     let kind = key.keyKind
@@ -108,10 +117,10 @@ extension Soup {
     // id uses the key as the index stores it, since it has to find what was just written.
     let isCut =
       Soup.reservedColumn(path) == nil && (kind == .fraction || kind == .wide)
-      && (!isExternal || isVerified)
+      && (!isExternal || purpose == .externalId)
     let column =
       isCut ? BoundValue(indexed: key, type: type) : BoundValue(key: key, type: type)
-    switch plan(of: path, comparison, kind, isVerified: isVerified) {
+    switch plan(of: path, comparison, kind, purpose) {
     case .flag, .column: return [column]
     case .value: return [value]
     case .both, .unlessNUL: return [column, value]
@@ -145,10 +154,13 @@ extension Soup {
   }
 
   private func plan(
-    of path: String, _ comparison: KeyComparison.Operator, _ kind: KeyKind, isVerified: Bool
+    of path: String, _ comparison: KeyComparison.Operator, _ kind: KeyKind,
+    _ purpose: KeyComparison.Purpose
   ) -> Plan {
     if Soup.reservedColumn(path) != nil { return .column }
-    if case .flag(let isSet) = kind, comparison == .equal, LocalFlags.all.contains(path) {
+    if case .flag(let isSet) = kind, comparison == .equal, purpose != .externalId,
+      LocalFlags.all.contains(path)
+    {
       return .flag(isSet)
     }
     guard let index = index(forPath: path) else { return .value }
@@ -156,7 +168,7 @@ extension Soup {
     if isExternal { return .column }
     return switch (index.type, kind) {
     case (.integer, .fraction), (.integer, .wide), (.floating, .wide): .both
-    case (.integer, .plain) where isVerified: .both
+    case (.integer, .plain) where purpose != .query: .both
     case (.json1, .unreadable): .value
     case (.json1, .wide): .near
     // A value that is cut off is never greater than the whole.

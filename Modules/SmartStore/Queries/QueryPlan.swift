@@ -20,15 +20,19 @@ struct QueryPlan {
   var pageSQL: String { statements.pageSQL }
   /// The statement that counts the results.
   var countSQL: String { statements.countSQL }
-  /// The statement that returns the entry ids of the results.
+  /// The statement that returns the entry ids of the results, to remove them.
   var idsSQL: String { statements.idsSQL }
 
+  /// - Parameter purpose: A removal is for ``idsSQL``, a query for the other statements.
   init(
-    _ spec: QuerySpec, whereArgs: [JSONValue]?, on access: StoreAccess
+    _ spec: QuerySpec, whereArgs: [JSONValue]?, on access: StoreAccess,
+    for purpose: KeyComparison.Purpose = .query
   ) throws(SmartStoreError) {
     pageSize = spec.pageSize
     if let statement = spec.statement {
-      statements = QueryStatements(try QueryPlan.convert(statement, on: access))
+      let converted = try QueryPlan.convert(statement, on: access)
+      try QueryPlan.checkFlags(of: converted, whereArgs ?? [])
+      statements = QueryStatements(converted)
       bindings = (whereArgs ?? []).map(BoundValue.init(argument:))
       givesElements = false
       columnNames = []
@@ -43,7 +47,7 @@ struct QueryPlan {
     } else {
       statements = try QueryPlan.statements(spec, access)
     }
-    bindings = try QueryPlan.bindings(spec, statements, access)
+    bindings = try QueryPlan.bindings(spec, statements, access, purpose)
     givesElements = spec.selectPaths == nil
     columnNames = spec.selectPaths ?? []
   }
@@ -60,6 +64,32 @@ struct QueryPlan {
         .sql, "The search text is not a valid match query. \(remedy)",
         detail: error.detail.map { "\($0). \(remedy)" }, cause: error)
     }
+  }
+
+  /// Refuses a text that is bound in a comparison with a flag, which would find nothing.
+  private static func checkFlags(
+    of converted: ConvertedStatement, _ arguments: [JSONValue]
+  ) throws(SmartStoreError) {
+    for (number, flag) in converted.flagParameters.sorted(by: { $0.key < $1.key })
+    where arguments.indices.contains(number - 1) {
+      guard let text = arguments[number - 1].string, FlagText.isMeant(text) else { continue }
+      throw FlagText.refusal(
+        "in argument \(number)", flag: flag, remedy: "Bind the Boolean true or false.")
+    }
+  }
+
+  /// Refuses a text that a query spec compares with a flag in another way than for equality.
+  private static func checkFlag(of spec: QuerySpec) throws(SmartStoreError) {
+    guard let path = spec.indexPath, LocalFlags.all.contains(path) else { return }
+    var texts = [spec.beginKey, spec.endKey].compactMap { $0?.string }
+    if let key = spec.likeKey { texts.append(key) }
+    if spec.queryType == .exact, let key = spec.matchKey?.string, key != "true", key != "false" {
+      texts.append(key)
+    }
+    guard texts.contains(where: { FlagText.isMeant($0) }) else { return }
+    throw FlagText.refusal(
+      "of the query spec", flag: path,
+      remedy: "Use an exact query spec with the Boolean true or false as its key.")
   }
 
   /// Returns the statements of a query on one soup, from the snapshot's cache if they were prepared
@@ -80,7 +110,8 @@ struct QueryPlan {
 
   /// Returns the keys of a spec in the form that the index of their path stores.
   private static func bindings(
-    _ spec: QuerySpec, _ statements: QueryStatements, _ access: StoreAccess
+    _ spec: QuerySpec, _ statements: QueryStatements, _ access: StoreAccess,
+    _ purpose: KeyComparison.Purpose
   ) throws(SmartStoreError) -> [BoundValue] {
     if spec.queryType == .match, let soup = statements.soup {
       guard soup.hasFullText else {
@@ -103,10 +134,11 @@ struct QueryPlan {
         spec.matchKey?.string ?? "", field: version == .fts4 ? nil : field)
       return [.text(try MatchKey.resolved(key, soups: access.catalog.soups, version: version))]
     }
+    try checkFlag(of: spec)
     var bindings: [BoundValue] = []
     func append(_ comparison: KeyComparison.Operator, _ key: JSONValue?) {
       guard let key, let path = spec.indexPath, let soup = statements.soup else { return }
-      bindings += soup.comparisonBindings(of: path, comparison, key)
+      bindings += soup.comparisonBindings(of: path, comparison, key, for: purpose)
     }
     if spec.queryType == .exact { append(.equal, spec.matchKey) }
     append(.atLeast, spec.beginKey)

@@ -10,7 +10,7 @@ final class QueryStatements: Sendable {
   let sql: String
   /// The statement that counts the results.
   let countSQL: String
-  /// The statement that returns the entry ids of the results.
+  /// The statement that returns the entry ids of the results, to remove them.
   let idsSQL: String
   /// The statement for one page.
   let pageSQL: String
@@ -61,26 +61,29 @@ final class QueryStatements: Sendable {
     // key.
     let column =
       fullTextVersion == .fts4 ? spec.indexPath.flatMap { soup.fullTextColumn(forPath: $0) } : nil
-    let names = QueryNames(
-      table: soup.table, fullTextTable: soup.fullTextTable,
-      matched: column.map { "\(soup.fullTextTable).\($0)" } ?? soup.fullTextTable,
-      path: soup.expression(forPath:), selected: soup.selection(ofPath:),
-      comparison: { path, comparison in
-        let key =
-          switch comparison {
-          case .equal: spec.matchKey
-          case .atLeast: spec.beginKey
-          case .atMost: spec.endKey
-          }
-        return soup.comparisonSQL(of: path, comparison, key?.keyKind ?? .plain)
-      },
-      element: soup.elementColumns)
+    func names(for purpose: KeyComparison.Purpose) -> QueryNames {
+      QueryNames(
+        table: soup.table, fullTextTable: soup.fullTextTable,
+        matched: column.map { "\(soup.fullTextTable).\($0)" } ?? soup.fullTextTable,
+        path: soup.expression(forPath:), selected: soup.selection(ofPath:),
+        comparison: { path, comparison in
+          let key =
+            switch comparison {
+            case .equal: spec.matchKey
+            case .atLeast: spec.beginKey
+            case .atMost: spec.endKey
+            }
+          return soup.comparisonSQL(of: path, comparison, key?.keyKind ?? .plain, for: purpose)
+        },
+        element: soup.elementColumns)
+    }
+    let (names, removal) = (names(for: .query), names(for: .removal))
     let predicate = spec.predicate(names, "?")
     let order = spec.orderText(names)
     self.init(
       sql: spec.selectText(names) + predicate + order,
       countSQL: "SELECT count(*) FROM \(soup.table) " + predicate,
-      idsSQL: "SELECT id FROM \(soup.table) " + predicate + order, soup: soup,
+      idsSQL: "SELECT id FROM \(soup.table) " + spec.predicate(removal, "?") + order, soup: soup,
       fullTextVersion: fullTextVersion)
   }
 }

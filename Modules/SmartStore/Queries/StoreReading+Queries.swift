@@ -127,11 +127,11 @@ extension StoreAccess {
     }
   }
 
-  /// Returns the entry ids of a query's first page.
+  /// Returns the entry ids of a query's first page, to remove the entries.
   func entryIds(
     _ spec: QuerySpec, whereArgs: [JSONValue]?
   ) throws(SmartStoreError) -> [Int64] {
-    let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self)
+    let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self, for: .removal)
     let sql = "SELECT * FROM (\(plan.idsSQL)) LIMIT ?"
     let statement = try reading(sql, cached: plan.isCacheable)
     try statement.bind(arguments: plan.bindings, besides: 1)

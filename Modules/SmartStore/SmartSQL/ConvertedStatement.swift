@@ -11,6 +11,8 @@ struct ConvertedStatement: Sendable, Equatable {
   /// The reason why the statement is refused; nil if it is allowed. A conversion does not throw it,
   /// because it only converts text.
   let refusal: Refusal?
+  /// The flags of local changes that parameters are compared with, by the number of the parameter, from 1 on.
+  let flagParameters: [Int: String]
 
   enum Refusal: Sendable, Equatable {
     case notSelect

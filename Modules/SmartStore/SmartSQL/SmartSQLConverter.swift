@@ -8,14 +8,14 @@ import SalesforceSDKCommon
 ///
 /// The bytes are an array; a test takes a collection that counts how often they are read.
 struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Index == Int {
-  private let source: Source
+  let source: Source
   private let smartSQL: String
   private let soups: [MemberKey: Soup]
-  private var scopes = SmartSQLScopes()
+  var scopes = SmartSQLScopes()
 
-  private var output: [UInt8] = []
+  var output: [UInt8] = []
   private var mentioned: Set<MemberKey> = []
-  private var position = 0
+  var position = 0
   /// The last word, if only whitespace and comments follow it.
   private var lastWord: Range<Int>?
   /// Whether a token was read already; the first one decides whether the statement is a SELECT.
@@ -25,7 +25,14 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   /// The end of the last token in `output`.
   private var bodyEnd = 0
   /// The number of open parentheses in a list of values for a flag; nil outside of such a list.
-  private var flagList: Int?
+  var flagList: Int?
+  var parameters = SmartSQLParameters()
+  /// The parameters that are compared with a flag.
+  var flagParameters: [Int: String] = [:]
+  /// The start of the operand that is compared with a flag, and the flag's path.
+  var flagOperand: (start: Int, path: String)?
+  /// The flag of ``flagList``.
+  var listedFlag = ""
 
   /// - Parameter bytes: Those of the statement, from index 0 on.
   init(_ smartSQL: String, bytes: Source, soups: [MemberKey: Soup]) {
@@ -51,7 +58,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
       case UInt8(ascii: "'"):
         let isMatchKey = lastWordIs("match")
         startToken()
-        if isMatchKey { try convertMatchKey() } else { copyLiteral() }
+        if isMatchKey { try convertMatchKey() } else { try copyLiteral() }
         endToken()
       case UInt8(ascii: "\""), UInt8(ascii: "`"):
         startToken()
@@ -72,7 +79,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     return ConvertedStatement(
       sql: String(decoding: output, as: UTF8.self),
       body: String(decoding: output[..<bodyEnd], as: UTF8.self), soups: mentioned,
-      refusal: refusal)
+      refusal: refusal, flagParameters: flagParameters)
   }
 
   // MARK: Tokens
@@ -98,6 +105,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     }
     refuseFunction(word)
     noteClause(word)
+    if source[start] == UInt8(ascii: "$") { noteParameter(start, named: word) }
     sawToken = true
     output.append(contentsOf: source[word])
     endToken()
@@ -111,6 +119,9 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     case UInt8(ascii: ")"):
       scopes.closeParenthesis()
       if let depth = flagList, scopes.depth < depth { flagList = nil }
+    case UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "@"):
+      let end = source[(position + 1)...].firstIndex { !isWordByte($0) } ?? source.count
+      noteParameter(position, named: position..<end)
     default: break
     }
     copy(1)
@@ -132,7 +143,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   }
 
   /// Copies a single-quoted literal. A doubled quote does not end it.
-  private mutating func copyLiteral() {
+  private mutating func copyLiteral() throws(SmartStoreError) {
     var end = position + 1
     while end < source.count {
       if source[end] == UInt8(ascii: "'") {
@@ -147,61 +158,12 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     }
     let text = source[position..<end]
     copy(end - position)
-    if flagList == scopes.depth, isLastInTerm(), let others = Self.spellings(ofFlag: text) {
+    guard flagList == scopes.depth, isLastInTerm() else { return }
+    if let others = Self.spellings(ofFlag: text) {
       output.append(contentsOf: ", \(others)".utf8)
+    } else if FlagText.isMeant(literal: text) {
+      throw flagRefusal(text.startIndex, listedFlag)
     }
-  }
-
-  // MARK: Flags
-
-  /// Lets a flag that is compared with the text `'true'` or `'false'`, as on Android, find what a Boolean finds. Lists of
-  /// values follow with the literals in them.
-  private mutating func convertFlagComparison() {
-    var place = endOfBlanks(from: position)
-    let isNegated = word(at: place, "not")
-    if isNegated { place = endOfBlanks(from: place + 3) }
-    if word(at: place, "in") {
-      let list = endOfBlanks(from: place + 2)
-      if list < source.count, source[list] == UInt8(ascii: "(") { flagList = scopes.depth + 1 }
-      return
-    }
-    guard !isNegated,
-      let comparison = Self.equalities.first(where: { starts(with: $0.text, at: place) })
-    else { return }
-    let literal = endOfBlanks(from: place + comparison.text.utf8CodeUnitCount)
-    guard literal < source.count, source[literal] == UInt8(ascii: "'") else { return }
-    let end = tokenEnd(from: literal)
-    guard let others = Self.spellings(ofFlag: source[literal..<end]) else { return }
-    output.append(contentsOf: comparison.isEqual ? " IN (".utf8 : " NOT IN (".utf8)
-    output.append(contentsOf: source[literal..<end])
-    output.append(contentsOf: ", \(others))".utf8)
-    position = end
-  }
-
-  /// Whether a comma or the end of a list follows.
-  private func isLastInTerm() -> Bool {
-    let next = endOfBlanks(from: position)
-    guard next < source.count else { return false }
-    return source[next] == UInt8(ascii: ",") || source[next] == UInt8(ascii: ")")
-  }
-
-  private static var equalities: [(text: StaticString, isEqual: Bool)] {
-    [("==", true), ("=", true), ("!=", false), ("<>", false)]
-  }
-
-  /// The spellings in an index of the Boolean that a literal names; nil if it names none.
-  private static func spellings(ofFlag literal: Source.SubSequence) -> String? {
-    if literal.elementsEqual("'true'".utf8) { return "'1', 1" }
-    return literal.elementsEqual("'false'".utf8) ? "'0', 0" : nil
-  }
-
-  private func word(at start: Int, _ word: StaticString) -> Bool {
-    let end = min(start + word.utf8CodeUnitCount, source.count)
-    return wordIs(start..<end, word) && !(end < source.count && isWordByte(source[end]))
-  }
-
-  private func starts(with text: StaticString, at start: Int) -> Bool {
-    text.withUTF8Buffer { source[min(start, source.count)...].starts(with: $0) }
   }
 
   /// Copies a quoted name and resolves its references. Quotes of the other kind do not end it.
@@ -302,7 +264,10 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
       return nil
     }
     try appendColumn(of: soup, path: path, start: start)
-    if LocalFlags.all.contains(path) { convertFlagComparison() }
+    if LocalFlags.all.contains(path) {
+      try checkFlagBefore(start, path)
+      try convertFlagComparison(path)
+    }
     return nil
   }
 
@@ -424,7 +389,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   }
 
   /// The end of a word or of a quoted name; `start` if there is neither.
-  private func tokenEnd(from start: Int) -> Int {
+  func tokenEnd(from start: Int) -> Int {
     guard start < source.count else { return start }
     let quote = source[start]
     guard [UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "'")].contains(quote) else {
@@ -441,7 +406,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   }
 
   /// The end of blanks and comments.
-  private func endOfBlanks(from start: Int) -> Int {
+  func endOfBlanks(from start: Int) -> Int {
     var end = start
     while end < source.count {
       switch source[end] {
@@ -454,6 +419,15 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
       }
     }
     return end
+  }
+
+  /// The end of what stands before blanks.
+  func startOfBlanks(before end: Int) -> Int {
+    var start = end
+    while start > 0, [UInt8(ascii: " "), 0x09, 0x0a, 0x0c, 0x0d].contains(source[start - 1]) {
+      start -= 1
+    }
+    return start
   }
 
   private func endOfComment(from start: Int) -> Int {
@@ -498,7 +472,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
     position + distance < source.count ? source[position + distance] : nil
   }
 
-  private func isWordByte(_ byte: UInt8) -> Bool {
+  func isWordByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...0xff:
@@ -512,7 +486,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   }
 
   /// Whether the source at `range` is `word`, in any case; `word` itself is in lower case.
-  private func wordIs(_ range: Range<Int>, _ word: StaticString) -> Bool {
+  func wordIs(_ range: Range<Int>, _ word: StaticString) -> Bool {
     guard range.count == word.utf8CodeUnitCount else { return false }
     return word.withUTF8Buffer { letters in
       zip(source[range], letters).allSatisfy { byte, letter in
@@ -540,7 +514,7 @@ struct SmartSQLConverter<Source: RandomAccessCollection<UInt8>> where Source.Ind
   }
 
   /// Returns the number of characters before a byte.
-  private func character(at byte: Int) -> Int {
+  func character(at byte: Int) -> Int {
     String(decoding: source[..<byte], as: UTF8.self).count
   }
 }

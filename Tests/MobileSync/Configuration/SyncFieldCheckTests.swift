@@ -55,13 +55,35 @@ import Testing
   }
 
   @Test
-  func `letters' case, qualified names, ids, dates and fields of other records say nothing`() throws
-  {
+  func `qualified names, ids, dates and fields of other records say nothing`() throws {
     #expect(
       try problems([
-        .down("a.Id, NAME, a.Phone, CreatedDate, LastModifiedDate, Owner.Name"),
-        .up(["name", "Phone"]),
+        .down("a.Id, Name, a.Phone, CreatedDate, LastModifiedDate, Owner.Name"),
+        .up(["Name", "Phone"]),
       ]).isEmpty)
+  }
+
+  @Test
+  func `a field in other letters than the query has it is named with those of the query`() throws {
+    #expect(
+      try problems([.down("Name, a.Phone"), .up(["name", "PHONE"])])
+        == ["fieldInOtherCase syncs[1] Name,name,Phone,PHONE"])
+    let lists: JSONObject = ["createFieldlist": ["name"], "updateFieldlist": ["Name"]]
+    #expect(
+      try problems([.down("Name"), .up(nil, target: lists)])
+        == ["fieldInOtherCase syncs[1] Name,name"])
+  }
+
+  @Test
+  func `FIELDS(ALL) counts as every field, and FIELDS(CUSTOM) and FIELDS(STANDARD) as the others`()
+    throws
+  {
+    for group in ["FIELDS(ALL)", "fields( all )", "FIELDS(STANDARD), FIELDS(CUSTOM)"] {
+      #expect(try problems([.down(group), .up(["Phone", "Key__c"])]).isEmpty)
+    }
+    #expect(
+      try problems([.down("Name, Rating"), .down("FIELDS(ALL)"), .up(["Name", "Phon"])])
+        == ["fieldNotSent syncs[2] Rating"])
   }
 
   @Test

@@ -115,6 +115,22 @@ import TestSupport
     }
   }
 
+  @Test func `the warnings of a new sync are logged`() async throws {
+    let lines = try await logged {
+      let device = try await Device.open(InMemoryOrg())
+      _ = try await device.manager.createSyncDown(
+        target: try SoqlSyncDownTarget(query: Device.query),
+        options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+      _ = try await device.manager.syncUp(
+        options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name", "Phon"]),
+        soupName: Device.soup
+      ).finished()
+    }
+    for field in ["'Phon'", "'Phone'"] {
+      #expect(lines.contains { $0.hasPrefix("warn MobileSync: No sync") && $0.contains(field) })
+    }
+  }
+
   @Test(.covers("MS-166"))
   func `a rule of a briefcase that fails is logged, and the run is done`() async throws {
     let rule = "0Lq000000000QuetzAAA"

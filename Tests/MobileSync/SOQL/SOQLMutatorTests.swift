@@ -168,4 +168,23 @@ import TestSupport
       "select From_customer__c, Limit, (select Id from Contacts where LastName = 'where') from Account where Where_c__c = 1"
     #expect(SOQLMutator(soql).soql == soql)
   }
+
+  @Test func `a field of FIELDS() is selected, and no second time`() {
+    for (list, custom, standard) in [
+      ("FIELDS(ALL)", true, true), ("fields( standard )", false, true),
+      ("FIELDS(CUSTOM)", true, false),
+      ("Name, FIELDS(CUSTOM)", true, true),
+    ] {
+      let query = SOQLMutator("select \(list) from Account a limit 200")
+      #expect(query.isSelectingField("Key__c") == custom, "\(list)")
+      #expect(query.isSelectingField("a.Name") == standard, "\(list)")
+      #expect(!query.isSelectingField("Owner.Name"), "\(list)")
+    }
+    let query = SOQLMutator("select Name, FIELDS(CUSTOM) from Account")
+    #expect(query.selectedFieldsAndGroups == ["Name", "FIELDS(CUSTOM)"])
+    #expect(query.selectedFields == nil)
+    for list in ["Name, (select Id from Contacts)", "FORMAT(Amount), FIELDS(ALL)", "count(Id)"] {
+      #expect(SOQLMutator("select \(list) from Account").selectedFieldsAndGroups == nil)
+    }
+  }
 }

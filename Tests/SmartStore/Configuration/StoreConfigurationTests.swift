@@ -126,8 +126,9 @@ import Testing
   {
     struct Unreadable: Error {}
     try await withManager { manager, log async throws in
-      try await manager.setupGlobalStoreFromDefaultConfig(
+      let problems = try await manager.setupGlobalStoreFromDefaultConfig(
         from: StoreConfigurationSource { _ in throw Unreadable() })
+      #expect(problems.map(\.file) == ["globalstore.json"])
       #expect(log.lines.contains { $0.hasPrefix("error") && $0.contains("globalstore.json") })
       try await manager.setupUserStoreFromDefaultConfig(
         forUserAccount: nil, from: source(["userstore.json": two]))
@@ -223,8 +224,10 @@ import Testing
         {"soupName":"good","indexes":[{"path":"s","type":"string"}]}]}
       """
     try await withManager { manager, log async throws in
-      try await manager.setupGlobalStoreFromDefaultConfig(
+      let problems = try await manager.setupGlobalStoreFromDefaultConfig(
         from: source(["globalstore.json": content]))
+      #expect(problems.map { "\($0.line) \($0.path)" } == ["1 soups[0]"])
+      #expect(problems.first?.message.hasSuffix("The soup 'wide' is left out.") == true)
       #expect(try await manager.sharedGlobal().allSoupNames() == ["good"])
       #expect(log.lines.filter { $0.hasPrefix("error") }.count == 1)
     }

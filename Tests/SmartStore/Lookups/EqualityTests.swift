@@ -203,4 +203,136 @@ import TestSupport
       }
     }
   }
+
+  @Test(.covers("SS-112"), arguments: ["integer", "json1", "floating", "none"])
+  func `a removal takes the entries whose value is the key, and no others`(type: String)
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "s", withIndices: [SoupIndex](type == "none" ? "other:string" : "k:\(type)"))
+      try await store.upsert(
+        entries: [["k": 1.5], ["k": 1], ["k": 2.5], ["k": 2]], forSoupNamed: "s")
+      func remove(_ spec: QuerySpec) async throws -> [Double?] {
+        try await store.removeEntries(usingQuerySpec: spec, forSoupNamed: "s")
+        return try await store.elements(of: "s").map { $0["k"]?.double }
+      }
+      #expect(
+        try await remove(
+          .buildExactQuerySpec(soupName: "s", path: "k", matchKey: 1, pageSize: 9)) == [
+            1.5, 2.5, 2,
+          ])
+      #expect(
+        try await remove(
+          .buildRangeQuerySpec(soupName: "s", path: "k", beginKey: 2, endKey: 2, pageSize: 9))
+          == [1.5, 2.5])
+      #expect(
+        try await remove(
+          .buildRangeQuerySpec(soupName: "s", path: "k", endKey: 1.5, pageSize: 9)) == [2.5])
+    }
+  }
+
+  @Test(.covers("SS-112"), arguments: ["string", "json1"])
+  func `an external id tells the text of a flag from its Boolean`(type: String) async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("__local__:\(type)"))
+      func upsert(_ flag: JSONValue, _ name: String) async throws {
+        try await store.upsert(
+          entries: [["__local__": flag, "Name": .string(name)]], forSoupNamed: "s",
+          withExternalIdPath: "__local__")
+      }
+      try await upsert(true, "Boolean")
+      try await upsert("true", "text")
+      try await upsert(false, "Boolean 2")
+      try await upsert("false", "text 2")
+      #expect(
+        try await store.elements(of: "s").map { $0["Name"]?.string }
+          == ["Boolean", "text", "Boolean 2", "text 2"])
+      try await upsert(true, "again")
+      try await upsert("true", "text again")
+      #expect(
+        try await store.elements(of: "s").map { $0["Name"]?.string }
+          == ["again", "text again", "Boolean 2", "text 2"])
+    }
+  }
+
+  /// The conditions that compare a flag with a text, where that finds nothing; `F` is the flag, `x` the soup.
+  private static let conditions: [(String, [JSONValue])] = [
+    ("'true' = F", []), ("'false' <> F", []), ("'true'=x.F", []), ("'true' is F", []),
+    ("'true' is not F", []), ("'true' like F", []), ("F is 'true'", []), ("F is not 'false'", []),
+    ("F is not distinct from 'true'", []), ("F like 'true'", []), ("F not like 'tr%'", []),
+    ("F glob 'tru*'", []), ("F between 'false' and 'true'", []), ("F >= 'true'", []),
+    ("F < 'true'", []), ("F = 'TRUE'", []), ("F in ('x', 'True')", []), ("(F) = 'true'", []),
+    ("lower(F) = 'true'", []), ("F collate nocase = 'true'", []),
+    ("case F when 'true' then 1 else 0 end", []), ("F = ?", ["true"]), ("F <> ?1", ["false"]),
+    ("? = F", ["true"]), ("F is ?", ["true"]), ("F like ?", ["tr%"]),
+    ("F in (?, ?)", ["x", "true"]),
+    ("1 = ? and F = ?", [1, "true"]), ("F = :flag", ["true"]), ("1 = $a and F = @b", [1, "false"]),
+  ]
+
+  @Test(.covers("SS-112"), arguments: conditions.indices)
+  func `a flag that is compared with a text in another way gives an error with the remedy`(
+    number: Int
+  ) async throws {
+    let (condition, arguments) = Self.conditions[number]
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("__local__:string"))
+      try await store.upsert(
+        entries: [["__local__": true], ["__local__": false]], forSoupNamed: "s")
+      for flag in ["__local__", "__locally_updated__"] {
+        let spec = try QuerySpec.buildSmartQuerySpec(
+          smartSql: "select x.{s:_soupEntryId} from {s} x where "
+            + condition.replacing("F", with: "{s:\(flag)}"), pageSize: 9)
+        let error = await #expect(throws: SmartStoreError.self) {
+          try await store.query(using: spec, whereArgs: arguments)
+        }
+        #expect(error?.code == .invalidQuerySpec, "\(condition)")
+        #expect(
+          error?.message.contains(
+            arguments.isEmpty ? "Write {soup:\(flag)} = 1" : "Bind the Boolean")
+            == true)
+      }
+    }
+  }
+
+  @Test(.covers("SS-112"))
+  func `a flag is compared with everything that can find it, and other paths with any text`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "s", withIndices: [SoupIndex]("__local__:string", "k:string"))
+      try await store.upsert(
+        entries: [["__local__": true, "k": "true"], ["__local__": false, "k": "false"]],
+        forSoupNamed: "s")
+      for (condition, arguments, ids) in [
+        ("F = ?", [true], [1]), ("? = F", [true], [1]), ("F = ?", [0], [2]), ("F is '1'", [], [1]),
+        ("F like '%'", [], [1, 2]), ("'true' = K", [], [1]),
+        ("K like ? and F = ?", ["tr%", true], [1]),
+        ("K = 'true' and F", [], [1]), ("K = 'true' is (F = 1)", [], [1, 2]),
+        ("K = ? and F in (?)", ["true", 1], [1]), ("F = 1 and K is 'true'", [], [1]),
+      ] as [(String, [JSONValue], [Int64])] {
+        let spec = try QuerySpec.buildSmartQuerySpec(
+          smartSql: "select {s:_soupEntryId} from {s} where "
+            + condition.replacing("F", with: "{s:__local__}").replacing("K", with: "{s:k}")
+            + " order by 1", pageSize: 9)
+        let rows = try await store.query(using: spec, whereArgs: arguments)
+        #expect(rows.map { $0[0]?.int64 } == ids, "\(condition)")
+      }
+      for spec in [
+        try QuerySpec.buildLikeQuerySpec(
+          soupName: "s", path: "__local__", likeKey: "tr%", orderPath: "k", pageSize: 9),
+        try QuerySpec.buildRangeQuerySpec(
+          soupName: "s", path: "__local__", beginKey: "true", endKey: nil, orderPath: "k",
+          pageSize: 9),
+        try QuerySpec.buildExactQuerySpec(
+          soupName: "s", path: "__local__", matchKey: "TRUE", orderPath: "k", pageSize: 9),
+      ] {
+        let error = await #expect(throws: SmartStoreError.self) {
+          try await store.query(using: spec)
+        }
+        #expect(error?.code == .invalidQuerySpec)
+      }
+    }
+  }
 }

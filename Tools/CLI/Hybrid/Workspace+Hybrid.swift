@@ -28,9 +28,9 @@ extension Workspace {
   }
 
   /// Registers the soups and creates the syncs of an app's configuration files, in the app's own store and, if a
-  /// user is logged in, in the user's (HT-2). A file that is missing or cannot be read is logged.
+  /// user is logged in, in the user's (HT-2). Problems of the files are named on standard error.
   func setUp(from www: URL) async throws {
-    try await stores.setupGlobalStoreFromDefaultConfig(from: .folder(www))
+    Self.tell(try await stores.setupGlobalStoreFromDefaultConfig(from: .folder(www)))
     if let account = await accounts.current { try await setUp(account, from: www) }
   }
 
@@ -41,18 +41,32 @@ extension Workspace {
       FileManager.default.fileExists(atPath: www.appending(path: name).path(percentEncoded: false))
     }
     let owner = StoreOwner(account)
-    try await stores.setupUserStoreFromDefaultConfig(forUserAccount: owner, from: source)
+    Self.tell(
+      try await stores.setupUserStoreFromDefaultConfig(forUserAccount: owner, from: source))
     let client = RestClient(
       account: account, accounts: accounts, transport: transport, userAgent: userAgent)
     if file("globalsyncs.json") {
       let store = try await stores.sharedGlobal()
-      try await managers.sharedInstance(store: store, sender: client)
-        .setupSyncsFromDefaultConfig(from: source)
+      Self.tell(
+        try await managers.sharedInstance(store: store, sender: client)
+          .setupSyncsFromDefaultConfig(from: source))
     }
     if file("usersyncs.json"), let store = try await stores.shared(forUserAccount: owner) {
-      try await managers.sharedInstance(store: store, sender: client)
-        .setupSyncsFromDefaultConfig(from: source)
+      Self.tell(
+        try await managers.sharedInstance(store: store, sender: client)
+          .setupSyncsFromDefaultConfig(from: source))
     }
+  }
+
+  /// Names on standard error what is wrong with a file, and which soups are left out.
+  private static func tell(_ problems: [StoreConfigurationProblem]) {
+    for problem in problems { Console.say("\(problem)") }
+  }
+
+  /// The same of a file of syncs, with the warnings of their fields.
+  private static func tell(_ loaded: SyncManager.LoadedSyncs) {
+    for problem in loaded.problems { Console.say("\(problem)") }
+    for warning in loaded.warnings { Console.warn(warning.message) }
   }
 }
 

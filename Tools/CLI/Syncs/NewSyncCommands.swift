@@ -170,37 +170,3 @@ struct SyncUpCommand: AsyncParsableCommand {
     }
   }
 }
-
-/// `fieldforce sync change`: gives a sync down another target.
-struct SyncChangeCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "change", abstract: "Change the query or the target of a sync down.",
-    discussion: """
-      If the change only adds fields, the next run fetches only these; otherwise it
-      downloads everything again.
-      Example:
-        fieldforce sync change accounts \\
-          --query 'SELECT Name, Phone, Rating FROM Account'
-      """)
-
-  @Argument(help: "The sync's name or id.") var sync: String
-  @OptionGroup var target: DownTargetOptions
-  @OptionGroup var store: StoreOptions
-  @OptionGroup var output: OutputOptions
-
-  func run() async throws {
-    let target = try target.json()
-    try await store.withSyncManager { manager in
-      let state = try await manager.changeSyncDown(
-        forId: try await manager.store.existingSync(sync).id, toTargetJSON: target)
-      output.print(.object(state.json)) {
-        let fields = state.fieldsToBackfill
-        return [
-          fields.isEmpty
-            ? "\(sync) is changed"
-            : "\(sync) is changed; the next run adds \(fields.joined(separator: ", "))"
-        ]
-      }
-    }
-  }
-}

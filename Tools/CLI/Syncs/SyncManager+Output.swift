@@ -50,13 +50,14 @@ extension SyncManager {
   /// - Throws: As ``stoppable(_:_:_:)``; ``PartialSuccess`` if the server did not accept every record.
   func follow(_ run: SyncRun, _ output: OutputOptions) async throws {
     let title = run.state.name ?? "\(run.state.id)"
+    output.warn(run.state.warnings)
     let state = try await stoppable(output, "fieldforce sync run \(title)") {
       await watch(run)
       return try await run.finished()
     }
     let bulk = BulkUse.isBulk(state.target) ? BulkUse.shared.counts : nil
     if let line = bulk?.line(for: state.target) { Console.say(line) }
-    try await show(state, output, bulk)
+    try await show(state, output, bulk: bulk, warnings: run.state.warnings)
     try await checkComplete([state])
   }
 
@@ -70,13 +71,12 @@ extension SyncManager {
       guard let name = new.name, let known = try await syncStatus(forName: name) else {
         throw error
       }
-      guard known.type == new.type, known.soupName == new.soupName, known.target == new.target,
-        known.options == new.options
-      else {
+      guard known.isDefined(as: new) else {
         throw CommandFailure(
           "\(SyncError.Code.nameInUse)",
           "A sync '\(name)' with another definition exists already. Run it with 'fieldforce sync "
-            + "run \(name)', remove it with 'fieldforce sync delete \(name)', or choose another name."
+            + "run \(name)', change it with 'fieldforce sync change \(name)', remove it with 'fieldforce sync "
+            + "delete \(name)', or choose another name."
         )
       }
       return try await reSync(id: known.id)
@@ -127,12 +127,16 @@ extension SyncManager {
 
   /// Prints a sync; for a sync up, also the outcome counts of its records.
   ///
-  /// - Parameter bulk: For a run of a bulk target: its use of jobs. Default: none.
+  /// - Parameters:
+  ///   - bulk: For a run of a bulk target: its use of jobs. Default: none.
+  ///   - warnings: Those of the sync's creation, for the document.
   func show(
-    _ state: SyncState, _ output: OutputOptions, _ bulk: BulkUse.Counts? = nil
+    _ state: SyncState, _ output: OutputOptions, bulk: BulkUse.Counts? = nil,
+    warnings: [SyncFieldWarning] = []
   ) async throws {
     var document = state.json
     if let bulk { document["bulk"] = bulk.document }
+    if !warnings.isEmpty { document["warnings"] = .array(warnings.map { .object($0.json) }) }
     var lines = [state.line]
     if state.type == .syncUp {
       let counts = try await outcomeCounts(forId: state.id)
@@ -150,6 +154,14 @@ extension SyncManager {
       }
     }
     output.print(.object(document)) { lines }
+  }
+}
+
+extension OutputOptions {
+  /// Prints the warnings of a sync's creation on standard error; in JSON they are in the result's document.
+  func warn(_ warnings: [SyncFieldWarning]) {
+    if json { return }
+    for warning in warnings { Console.warn(warning.message) }
   }
 }
 
