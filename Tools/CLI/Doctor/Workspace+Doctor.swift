@@ -109,11 +109,12 @@ extension Workspace {
   }
 
   /// Whether a process works alone on a store, which exists.
-  private func isWrittenAlone(_ name: String, _ owner: StoreOwner) throws -> Bool {
+  private func isWrittenAlone(_ name: String, _ owner: StoreOwner) throws(SmartStoreError) -> Bool {
     do {
       try stores.checkWritable(name, owner: owner)
       return false
-    } catch let error as SmartStoreError where error.code == .busyOtherProcess {
+    } catch {
+      guard error.code == .busyOtherProcess else { throw error }
       return true
     }
   }
