@@ -119,8 +119,8 @@ import Testing
         ).finished()
       },
       corrected: { device in
-        #expect(try await device.rows().map { $0["Name"] } == ["a"])
-        #expect(try await device.dirtyRows().isEmpty)
+        let (rows, dirty) = (try await device.rows(), try await device.dirtyRows())
+        #expect(rows.map { $0["Name"] } == ["a"] && dirty.isEmpty)
       }),
   ]
 
