@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
   import ProcessSystem
+  import SalesforceSDKCommon
 
   /// TLS 1.2 as the lowest version of connections on Linux, where URLSession has no setting for it.
   enum LowestTLS {
