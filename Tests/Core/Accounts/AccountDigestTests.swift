@@ -86,7 +86,7 @@ import Testing
 
   @Test(.covers("CO-95"))
   func `a digest that is lost hides its account alone`() async throws {
-    let account = account("005000000000001AAA"), other = account("005000000000002AAA")
+    let account = self.account("005000000000001AAA"), other = self.account("005000000000002AAA")
     try await persister.save(account)
     try await persister.save(other)
     try secrets.remove(digest(account))
@@ -125,7 +125,7 @@ import Testing
 
   @Test(.covers("CO-94"))
   func `files of an earlier version get their digests when they are read first`() async throws {
-    let account = account("005000000000001AAA"), other = account("005000000000002AAA")
+    let account = self.account("005000000000001AAA"), other = self.account("005000000000002AAA")
     try await persister.save(account)
     let old = try Data(contentsOf: file(account))
     var changed = account
@@ -144,7 +144,7 @@ import Testing
 
   @Test(.covers("CO-94"))
   func `the first write after an update leaves the other accounts readable`() async throws {
-    let account = account("005000000000001AAA"), other = account("005000000000002AAA")
+    let account = self.account("005000000000001AAA"), other = self.account("005000000000002AAA")
     try await persister.save(account)
     try await persister.save(other)
     for name in try secrets.list() where name.service.hasPrefix("com.salesforce.userAccount.file") {

@@ -17,7 +17,10 @@ import Testing
       pool.deinitialize(count: 1)
       pool.deallocate()
     }
-    for _ in 0..<uses { try #require(pool.pointee.take(into: shared)) }
+    for _ in 0..<uses {
+      let isTaken = pool.pointee.take(into: shared)
+      try #require(isTaken)
+    }
     // Swift does not import `fork` on every system.
     let fork = unsafeBitCast(
       try #require(dlsym(nil, "fork")), to: (@convention(c) () -> Int32).self)
@@ -29,7 +32,8 @@ import Testing
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0 { try #require(errno == EINTR) }
     try #require(status == 0)
-    try #require(pool.pointee.take(into: shared + size))
+    let isTaken = pool.pointee.take(into: shared + size)
+    try #require(isTaken)
     let bytes = UnsafeRawBufferPointer(start: shared, count: 2 * size)
     return (Array(bytes.prefix(size)), Array(bytes.suffix(size)))
   }
