@@ -331,7 +331,9 @@ let package = Package(
       path: "Plugins/BulkSyncDown", swiftSettings: settings),
     .testTarget(
       name: "BulkSyncDownTests",
-      dependencies: ["BulkJobs", "BulkSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      dependencies: [
+        "BulkJobs", "BulkSyncDown", "MobileSyncTestSupport", "TestSupport", .httpTypes,
+      ],
       path: "Tests/BulkSyncDown", swiftSettings: settings),
     .target(
       name: "BulkSyncUp",

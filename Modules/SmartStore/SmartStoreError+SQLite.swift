@@ -29,10 +29,13 @@ extension SmartStoreError {
     sqlite resultCode: Int32, _ engineMessage: String, cause: (any Error)? = nil,
     fileID: String = #fileID, line: Int = #line
   ) {
-    let code = Self.code(forSQLite: resultCode)
+    var code = Self.code(forSQLite: resultCode)
+    let limit = code == .sql ? QueryLimits.message(for: engineMessage) : nil
+    if limit != nil { code = .limitExceeded }
     var detail: String?
     let message: String
     switch code {
+    case .limitExceeded: message = limit ?? engineMessage
     case .sql, .bindArgumentCount, .refusedStatement:
       // SQLite's message repeats parts of the statement, which may contain user input.
       message = "SQLite refused the statement. The error's detail has the reason in its words."

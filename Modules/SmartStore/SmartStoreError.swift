@@ -18,7 +18,7 @@ public struct SmartStoreError: FieldforceError {
       case invalidEntry, noSuchEntry, entryTooLarge
       case unfinishedOperation, externalFileUnreadable
       case invalidQuerySpec, bindArgumentsNotAllowed, bindArgumentCount
-      case refusedStatement, invalidReference, sql
+      case refusedStatement, limitExceeded, invalidReference, sql
       case notDecodable, invalidCursor, cursorAtEnd
       case attachFailed, exportFailed, detachFailed, backupFailed, replaceFailed
       case verificationOpenFailed, verificationReadFailed
@@ -110,6 +110,8 @@ public struct SmartStoreError: FieldforceError {
     public static let bindArgumentCount = Code(kind: .bindArgumentCount)
     /// The statement is not one single SELECT.
     public static let refusedStatement = Code(kind: .refusedStatement)
+    /// A query exceeds a limit that protects the program's memory and time; the message names it. Change the query.
+    public static let limitExceeded = Code(kind: .limitExceeded)
     /// A `{soup:path}` reference is malformed, or not allowed at its position.
     public static let invalidReference = Code(kind: .invalidReference)
     /// SQLite refused the statement; ``SmartStoreError/detail`` has SQLite's message.

@@ -194,7 +194,9 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       failed.formUnion(page.failedRules)
       for item in page.items { ids[item.object].insert(item.id) }
       token = page.relayToken
-      if let token { try trail.follow(token) }
+      if let token {
+        try trail.follow(token, count: page.items.count, first: page.items.first?.id)
+      }
     } while token != nil
     // What the server could not list is not gone.
     guard let unlisted = try await FailedRules.objects(of: failed, in: context) else { return nil }

@@ -30,6 +30,8 @@ struct BulkResults: Sendable {
     let layout: BulkRowLayout
     /// The expected number of records; nil if the server did not return it.
     let count: Int?
+    /// The first bytes, which tell it apart from other files.
+    let beginning: String
     var rows = 0
   }
 
@@ -45,6 +47,9 @@ struct BulkResults: Sendable {
   private let maxRecords: Int
   private let idField: String
   private var trail = PageTrail<String>()
+  /// The files that were read.
+  private var filesRead = PageTrail<Int>()
+  private var fileCount = 0
 
   /// More than this in one file would not be bounded memory: then files of `maxRecords` are requested.
   private static let maxFileBytes = 32 << 20
@@ -92,8 +97,12 @@ struct BulkResults: Sendable {
     }
     writer.endArray()
     position.read += written
+    // Files may follow for ever.
+    if let total, position.read > total { throw Self.incomplete(position.job) }
     if file.reader.isAtEnd {
       if let count = file.count, count != file.rows { throw Self.incomplete(position.job) }
+      fileCount += 1
+      try filesRead.follow(fileCount, count: file.rows, first: file.beginning)
       files.removeFirst()
       position.locator = files.first.map(\.locator) ?? nextLocator
       position.rows = 0
@@ -176,7 +185,7 @@ struct BulkResults: Sendable {
         return
       }
       guard let more = page.more else { return }
-      try trail.follow(more)
+      try trail.follow(more, count: page.files.count, first: page.files.first?.locator)
       request = Self.listRequest(position.job, more)
     }
   }
@@ -289,7 +298,9 @@ struct BulkResults: Sendable {
       self.files.append(file.file)
     }
     if let list = try await list {
-      if let next = list.more { try trail.follow(next) }
+      if let next = list.more {
+        try trail.follow(next, count: list.files.count, first: list.files.first?.locator)
+      }
       source = .list(list.files, more: list.more)
     } else {
       source = .list(rest, more: rest.isEmpty ? nil : more)
@@ -325,7 +336,9 @@ struct BulkResults: Sendable {
     }
     return (
       Loaded(
-        file: File(locator: listed.locator, reader: reader, layout: layout, count: count),
+        file: File(
+          locator: listed.locator, reader: reader, layout: layout, count: count,
+          beginning: String(decoding: response.body.prefix(4_096), as: UTF8.self)),
         types: types),
       next
     )

@@ -28,6 +28,8 @@ public final class InMemoryOrg: SyncRequestSender {
     case cutBody
     /// The server returns this response instead.
     case response(status: Int, body: String)
+    /// The server returns this response instead, with its headers.
+    case exactly(RestResponse)
   }
 
   /// A request as the org received it.
@@ -229,6 +231,7 @@ public final class InMemoryOrg: SyncRequestSender {
         status: response.status, body: Array(response.body.prefix(response.body.count / 2)))
     case .response(let status, let body):
       return RestResponse(status: status, body: Array(body.utf8))
+    case .exactly(let response): return response
     }
   }
 }

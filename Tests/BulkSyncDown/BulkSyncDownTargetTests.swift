@@ -1,7 +1,9 @@
 import BulkSyncDown
+import HTTPTypes
 import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import Testing
 import TestSupport
 
@@ -211,6 +213,55 @@ import TestSupport
             + #""nextRecordsUrl":"\#(address)"}"#) : .none
     }
     #expect(try await run(device, sync)?.status == .failed)
+  }
+
+  /// Files or lists of files that lead to further ones for ever, under locators that are always new.
+  enum Endless: CaseIterable, Sendable {
+    case emptyLists, emptyFiles, fullFiles, sameFiles
+
+    func response(_ request: InMemoryOrg.Request) -> InMemoryOrg.Intervention {
+      let number = request.query["locator"].flatMap { Int($0.dropFirst()) } ?? 0
+      let header = "Id,LastModifiedDate,Name\n"
+      let row = "001000000000000001,2020-01-01T00:00:00.000Z,x\n"
+      if request.line.contains("/resultPages") {
+        let next = self == .emptyLists ? [] : [#"{"resultUrl":"/x?locator=F\#(number)"}"#]
+        return .response(
+          status: 200,
+          body: #"{"resultPages":[\#(next.joined())],"done":false,"#
+            + #""nextRecordsUrl":"/x?locator=L\#(number + 1)"}"#)
+      }
+      guard request.line.contains("/results") else {
+        // The server says nothing about how many records there are.
+        guard self == .sameFiles, request.line.hasPrefix("GET"),
+          request.line.contains("/jobs/query/")
+        else { return .none }
+        return .response(
+          status: 200,
+          body: #"{"id":"750000000000000001","state":"JobComplete","object":"Account"}"#)
+      }
+      switch self {
+      case .emptyLists, .emptyFiles: return .response(status: 200, body: header)
+      case .fullFiles:
+        return .response(
+          status: 200,
+          body: header + row.replacing("1,", with: "\(number % 10),"))
+      case .sameFiles:
+        var headers = HTTPFields()
+        if let name = HTTPField.Name("Sforce-Locator") { headers[name] = "L\(number + 1)" }
+        return .exactly(
+          RestResponse(status: 200, headers: headers, body: Array((header + row).utf8)))
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)), arguments: Endless.allCases)
+  func `files without an end fail the run`(_ endless: Endless) async throws {
+    let (device, sync) = try await device(5)
+    device.org.intervene { _, request in endless.response(request) }
+    let state = try await run(device, sync)
+    #expect(state?.status == .failed)
+    #expect(state?.error.contains("Run the sync again") == true)
+    #expect(device.org.requests.count <= 2_100)
   }
 
   @Test func `a file that lacks rows of the job fails the run`() async throws {

@@ -165,6 +165,8 @@ final class FaultyWire: HTTPTransport {
     /// The number of bytes after which each of the next contents is cut.
     var cuts: [Int] = []
     var refusesRanges = false
+    var respond: (@Sendable (TransportRequest) -> RestResponse?)?
+    var requests = 0
   }
 
   private let wire = URLSessionTransport()
@@ -180,8 +182,21 @@ final class FaultyWire: HTTPTransport {
 
   func refuseRanges() { state.withLock { $0.refusesRanges = true } }
 
+  /// Responds in place of the server from now on, where `respond` has a response.
+  func respond(_ respond: (@Sendable (TransportRequest) -> RestResponse?)?) {
+    state.withLock { ($0.respond, $0.requests) = (respond, 0) }
+  }
+
+  /// The number of requests since the last call of `respond(_:)`, without those for contents.
+  var requests: Int { state.withLock { $0.requests } }
+
   func send(_ request: TransportRequest) async throws -> RestResponse {
-    try await wire.send(request)
+    let respond = state.withLock { state in
+      state.requests += 1
+      return state.respond
+    }
+    if let response = respond?(request) { return response }
+    return try await wire.send(request)
   }
 
   func withStream<Result: Sendable>(

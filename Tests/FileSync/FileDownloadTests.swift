@@ -1,6 +1,7 @@
 import Foundation
 import SalesforceMockOrg
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import SmartStore
 import Synchronization
 import TestSupport
@@ -32,6 +33,27 @@ import Testing
       }
       let stored = try Data(contentsOf: try #require(try device.stored.first))
       if count > 100 { #expect(stored.range(of: Data(bytes.prefix(32))) == nil) }
+    }
+  }
+
+  @Test(arguments: ["[]", #"[{"ContentDocumentId":"069","LinkedEntityId":"001"}]"#])
+  func `a list of files under addresses that are always new ends with an error`(
+    records: String
+  ) async throws {
+    try await FileDevice.with { device in
+      try await device.process { files in
+        device.wire.respond { request in
+          guard request.url.path().contains("/query") else { return nil }
+          let page = Int(request.url.path().split(separator: "-").last ?? "") ?? 0
+          return RestResponse(
+            json: #"{"done":false,"records":\#(records),"#
+              + #""nextRecordsUrl":"/services/data/v66.0/query/01g-\#(page + 1)"}"#)
+        }
+        let error = await #expect(throws: FileSyncError.self) { try await files.refresh() }
+        #expect(error?.code == .unexpectedResponse)
+        #expect(error?.message.contains("do not end") == true)
+        #expect(device.wire.requests <= 1_001)
+      }
     }
   }
 

@@ -11,6 +11,10 @@ public struct QueryPage<Record: Decodable & Sendable>: Sendable {
   public let records: [Record]
   /// The address of the next page; `nil` on the last.
   public let nextRecordsURL: String?
+  /// The hash value of the first record.
+  let firstHash: Int?
+  /// The number of records by the response itself.
+  let statedTotal: Int?
 
   /// Reads a response.
   ///
@@ -33,7 +37,9 @@ public struct QueryPage<Record: Decodable & Sendable>: Sendable {
       }
     }
     self.records = records
-    totalSize = json["totalSize"]?.int64.map { Int(clamping: $0) } ?? records.count
+    firstHash = list.elements.first { _ in true }?.textHash
+    statedTotal = json["totalSize"]?.int64.map { Int(clamping: $0) }
+    totalSize = statedTotal ?? records.count
     nextRecordsURL = json["nextRecordsUrl"]?.string
     done = json["done"]?.bool ?? (nextRecordsURL == nil)
   }
@@ -82,9 +88,9 @@ public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable 
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let client: RestClient
     var request: RestRequest?
-    private var cursors = CircleDetector<String>()
-    /// Whether the next page is one that has come.
-    private var isInCircle = false
+    private var bound = PageBound<String>()
+    /// The reason why no further page is requested.
+    private var fault: PageBound<String>.Fault?
 
     init(client: RestClient, request: RestRequest) {
       self.client = client
@@ -94,18 +100,24 @@ public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable 
     /// Returns the next page; `nil` after the last.
     ///
     /// - Throws: As ``RestClient/fetchRecords(ofModelType:for:)``; ``RestError`` `malformedResponse` if the
-    ///   pages form a cycle.
+    ///   pages do not end: they form a cycle, 1,000 pages in a row bring no new record, or they have clearly more
+    ///   records than the first page's ``QueryPage/totalSize``.
     public mutating func next() async throws -> QueryPage<Record>? {
       guard let request else { return nil }
-      if isInCircle {
+      if let fault {
         self.request = nil
         throw RestError(
           .malformedResponse,
-          "The pages of the query lead in a circle: a later page led back to an earlier one.")
+          fault.reason
+            + " Send the query again; if it fails again, the server's paging is at fault."
+        )
       }
       let page = try await client.fetchRecords(ofModelType: Record.self, for: request)
       self.request = page.nextRecordsURL.map { .queryMore(nextRecordsURL: $0) }
-      isInCircle = page.nextRecordsURL.map { cursors.returns(to: $0) } ?? false
+      fault = page.nextRecordsURL.flatMap { next in
+        bound.follow(
+          next, count: page.records.count, first: page.firstHash, total: page.statedTotal)
+      }
       return page
     }
   }

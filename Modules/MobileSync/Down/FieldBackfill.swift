@@ -16,7 +16,7 @@ struct FieldBackfill: Sendable {
     let narrowed = try target.narrowed(to: fields)
     let layout = DownloadLayout(of: narrowed, soupName: context.soupName)
     try context.checkStop()
-    var cursors = CircleDetector<AnyHashable>()
+    var bound = PageBound<AnyHashable>(isTotalFixed: narrowed is any PagePredicting)
     var page = try await narrowed.startFetch(since: -1, in: context)
     while let current = page {
       let looked = try DownloadedPage(current, layout)
@@ -28,7 +28,7 @@ struct FieldBackfill: Sendable {
         }
       }
       guard let next = current.next else { return }
-      if cursors.returns(toCursor: next) { throw PageTrail<String>.circle }
+      if let fault = bound.follow(looked) { throw SyncError(fault) }
       try context.checkStop()
       page = try await narrowed.continueFetch(next, in: context)
     }

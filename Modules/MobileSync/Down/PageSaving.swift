@@ -12,14 +12,16 @@ struct PageSaving {
   var skipped: Set<String> = []
   var isFirst = true
   var latestOfChildren: Int64 = -1
-  var cursors = CircleDetector<AnyHashable>()
+  var bound: PageBound<AnyHashable>
   var targetState: JSONObject?
   /// A time of the server's before it read the run's records, in milliseconds since 1970; nil if it is unknown.
   var readAt: Int64?
 
   init(
-    context: SyncContext, writer: PageWriter, deletions: PageDeletions, targetState: JSONObject?
+    context: SyncContext, writer: PageWriter, deletions: PageDeletions, targetState: JSONObject?,
+    bound: PageBound<AnyHashable>
   ) {
+    self.bound = bound
     self.context = context
     self.writer = writer
     self.deletions = deletions

@@ -24,8 +24,8 @@ struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
     var waiting: [Int]
     /// The number of ranges with a request in flight.
     var underWay = 0
-    /// Detects pages that form a cycle, range by range.
-    var circles: [Int: CircleDetector<AnyHashable>] = [:]
+    /// Detects pages that do not end, range by range.
+    var bounds: [Int: PageBound<AnyHashable>] = [:]
   }
 
   /// Downloads what the ranges lack, to the end.
@@ -64,7 +64,7 @@ struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
     var ahead = arrival.ahead
     let next = page?.next
     progress.partitions.save(page?.parts[0].ids ?? [], ofRange: index, isLast: next == nil)
-    if let page, let next {
+    if let page, next != nil {
       let known = progress.partitions.ranges.count
       let isCut =
         arrival.isFirst
@@ -76,9 +76,9 @@ struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
         progress.waiting = [index] + progress.waiting
         progress.waiting += known..<progress.partitions.ranges.count
       } else {
-        if progress.circles[index, default: CircleDetector()].returns(toCursor: next) {
+        if let fault = progress.bounds[index, default: PageBound()].follow(page) {
           await ahead.cancel()
-          throw PageTrail<String>.circle
+          throw SyncError(fault)
         }
         ahead.request(after: page)
         wait(for: index, after: page, ahead, &group)

@@ -59,7 +59,9 @@ struct SyncDownRun: Sendable {
     let deletions = try await PageDeletions(
       GhostCleaning(context: context, uses: uses), layout, sync, time: now())
     var pages = PageSaving(
-      context: context, writer: writer, deletions: deletions, targetState: sync.targetState)
+      context: context, writer: writer, deletions: deletions, targetState: sync.targetState,
+      // Others may count while they list.
+      bound: PageBound(isTotalFixed: target is any PagePredicting))
     let due = try await writer.skipped.due(in: context.store)
     var context = context
     // From a checkpoint on, what was skipped before it would not come.
@@ -180,10 +182,10 @@ struct SyncDownRun: Sendable {
   ) async throws -> DownloadedPage<Target.Cursor>? {
     var page = first
     while let current = page, condition(current, machine) {
-      let isCircle = pages.cursors.returns(toCursor: current.next)
+      let fault = pages.bound.follow(current)
       // What only brings a checkpoint, such as a job's id, is stored before the next request builds on it.
       let isCheckpoint = current.count == 0 && current.checkpoint != nil
-      if !isCircle, !isCheckpoint { ahead.request(after: current) }
+      if fault == nil, !isCheckpoint { ahead.request(after: current) }
       // The first page's count is known already; a later page may correct it.
       let effect = machine.page(
         count: current.count, latest: current.latest,
@@ -193,7 +195,7 @@ struct SyncDownRun: Sendable {
       if let state = current.targetState { pages.targetState = state.isEmpty ? nil : state }
       sync = try await save(current, effect, machine, sync, &pages)
       if effect.progress != nil { report(sync) }
-      if isCircle { throw PageTrail<String>.circle }
+      if let fault { throw SyncError(fault) }
       page = try await ahead.next(after: current)
     }
     return page

@@ -70,27 +70,34 @@ public struct IdQuery: Sendable {
 
   /// Returns the records of all pages of a query. If the server drops the pages in between, it is sent once more.
   ///
-  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the pages form
-  ///   a cycle.
+  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the pages do not
+  ///   end, see ``PageTrail``.
   public static func allRecords(
     of request: RestRequest, in context: SyncContext
   ) async throws -> [JSONSlice] {
+    try await allRecords(of: request, at: nil, in: context)
+  }
+
+  /// - Parameter level: That of the records in a query with sub-selects; nil for a query of its own.
+  static func allRecords(
+    of request: RestRequest, at level: ChildPages.Level?, in context: SyncContext
+  ) async throws -> [JSONSlice] {
     do {
-      return try await recordsOfPages(from: request, in: context)
+      return try await recordsOfPages(from: request, at: level, in: context)
     } catch let error as SyncError where error.isOfDroppedPages {
-      return try await recordsOfPages(from: request, in: context)
+      return try await recordsOfPages(from: request, at: level, in: context)
     }
   }
 
   private static func recordsOfPages(
-    from request: RestRequest, in context: SyncContext
+    from request: RestRequest, at level: ChildPages.Level?, in context: SyncContext
   ) async throws -> [JSONSlice] {
-    var page = try await SyncPage(request, in: context)
+    var page = try await SyncPage(request, at: level, in: context)
     var records = page.records
     var trail = PageTrail<String>()
     while let cursor = page.next {
-      try trail.follow(cursor)
-      page = try await SyncPage(.queryMore(nextRecordsURL: cursor), in: context)
+      try trail.follow(cursor, records: page.records, totalSize: page.totalSize)
+      page = try await SyncPage(.queryMore(nextRecordsURL: cursor), at: level, in: context)
       records += page.records
     }
     return records
@@ -107,6 +114,19 @@ extension SyncPage where Cursor == String {
   /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the response is not a
   ///   query result page, or its `nextRecordsUrl` is missing or points to itself.
   public init(_ request: RestRequest, in context: SyncContext) async throws {
+    try await self.init(request, at: nil, in: context)
+  }
+
+  /// - Parameter level: That of the records in a query with sub-selects; nil for a page of a query of its own.
+  init(
+    _ request: RestRequest, at level: ChildPages.Level?, in context: SyncContext
+  ) async throws {
+    if let level, !level.allowsPage() {
+      throw SyncError(
+        .unexpectedResponse,
+        "The server's pages of child records do not end, or are nested deeper than a query can be. Run the sync "
+          + "again; if it fails again, the server's paging is at fault.")
+    }
     let json = try await context.json(for: request)
     guard let records = json[SyncKeys.records], records.kind == .array else {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a query's records")
@@ -118,7 +138,8 @@ extension SyncPage where Cursor == String {
         json, of: request, expected: "a page that is the last or leads to another")
     }
     self.init(
-      records: try await ChildPages.complete(records, of: request, in: context),
+      records: try await ChildPages.complete(
+        records, of: request, at: level ?? ChildPages.Level(), in: context),
       totalSize: json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:)), next: next)
   }
 }

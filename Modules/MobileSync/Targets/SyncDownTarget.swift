@@ -12,8 +12,9 @@ public protocol SyncDownTarget: SyncTarget {
   /// The data to request the next page, such as its address. It is the target's state within a run;
   /// from run to run there is ``SyncPage/targetState``.
   ///
-  /// If it is `Hashable`, a run whose pages form a cycle fails with ``SyncError`` `unexpectedResponse`
-  /// instead of going on for ever: equal cursors have to mean the same page.
+  /// If it is `Hashable`, a run fails with ``SyncError`` `unexpectedResponse` instead of going on for ever if its pages
+  /// form a cycle, or if 1,000 pages in a row bring neither a new record nor a deletion: equal cursors have to mean the
+  /// same page. With any cursor, it fails so if the pages have clearly more records than ``SyncPage/totalSize``.
   associatedtype Cursor: Sendable
 
   /// Whether pages come in ascending order of the modification date. Default: false.

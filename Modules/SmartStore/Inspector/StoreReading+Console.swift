@@ -34,6 +34,25 @@ extension StoreReading where Self: ~Copyable {
   ) throws(SmartStoreError) -> ConsoleResult {
     try access.checkUsable()
     let plan = try QueryPlan(spec, whereArgs: whereArgs, on: access)
+    let access = access
+    var result = try plan.limited(on: access) { () throws(SmartStoreError) in
+      try access.consolePage(
+        plan, pageIndex: pageIndex, explains: explains, maxCharacters: maxCharacters,
+        maxBytes: maxBytes)
+    }
+    if counts, result.total == nil {
+      result.total = try count(using: spec, whereArgs: whereArgs)
+    }
+    return result
+  }
+}
+
+extension StoreAccess {
+  /// The page; the total only if it is the last.
+  fileprivate func consolePage(
+    _ plan: QueryPlan, pageIndex: Int, explains: Bool, maxCharacters: Int, maxBytes: Int
+  ) throws(SmartStoreError) -> ConsoleResult {
+    let access = self
     var result = ConsoleResult()
     let statement = try access.reading(plan.pageSQL, cached: false)
     try statement.bind(arguments: plan.bindings, besides: 2)
@@ -68,8 +87,6 @@ extension StoreReading where Self: ~Copyable {
     }
     if bytes <= maxBytes, result.rows.count < plan.pageSize, first == 0 || !result.rows.isEmpty {
       result.total = Int64(first + result.rows.count)
-    } else if counts {
-      result.total = try count(using: spec, whereArgs: whereArgs)
     }
     return result
   }

@@ -39,6 +39,7 @@ enum StoreConnection {
         PRAGMA wal_autocheckpoint = \(options.checkpointPages);
         """)
     try allowAttached(0, on: database)
+    if let connection = database.sqliteConnection { QueryLimits.set(on: connection) }
     try SoupValueFunction.add(to: database)
   }
 

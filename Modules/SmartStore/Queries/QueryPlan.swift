@@ -11,6 +11,8 @@ struct QueryPlan {
   let givesElements: Bool
   /// The names of a row's columns, if the spec has them.
   let columnNames: [String]
+  /// Whether a caller or a page wrote the statement.
+  let isSmart: Bool
   /// Whether GRDB may cache the prepared statements.
   var isCacheable: Bool { statements.isCacheable }
 
@@ -29,6 +31,7 @@ struct QueryPlan {
     for purpose: KeyComparison.Purpose = .query
   ) throws(SmartStoreError) {
     pageSize = spec.pageSize
+    isSmart = spec.statement != nil
     if let statement = spec.statement {
       let converted = try QueryPlan.convert(statement, on: access)
       try QueryPlan.checkFlags(of: converted, whereArgs ?? [])
@@ -50,6 +53,13 @@ struct QueryPlan {
     bindings = try QueryPlan.bindings(spec, statements, access, purpose)
     givesElements = spec.selectPaths == nil
     columnNames = spec.selectPaths ?? []
+  }
+
+  /// Runs work on the query's rows, within ``QueryLimits`` if a caller wrote the statement.
+  func limited<R>(
+    on access: StoreAccess, _ work: () throws(SmartStoreError) -> R
+  ) throws(SmartStoreError) -> R {
+    isSmart ? try QueryLimits.enforce(on: access.database, work) : try work()
   }
 
   /// Runs a step of the query. The error for a search text that the engine cannot read says how to write it.
@@ -183,7 +193,8 @@ struct QueryPlan {
           "Only SELECT are supported. Use the calls of the store to change elements.")
       }
     } catch {
-      throw SmartStoreError(grdb: error)
+      let error = SmartStoreError(grdb: error)
+      throw QueryLimits.refusal(compiling: error) ?? error
     }
   }
 }

@@ -64,6 +64,15 @@ struct ResultRow: ~Copyable {
 
   func next() throws(SmartStoreError) -> Bool { try statement.step() }
 
+  /// The size of the row's texts and blobs in bytes, without whole entries.
+  var plainBytes: Int {
+    var bytes = 0
+    for column in columns {
+      if case .plain(let position) = column { bytes += statement.byteCount(position) }
+    }
+    return bytes
+  }
+
   /// Runs a statement with one placeholder, an id, and one column, an entry.
   func element(boundTo id: Int64) throws(SmartStoreError) -> JSONSlice? {
     statement.reset()

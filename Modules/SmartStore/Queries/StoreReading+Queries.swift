@@ -13,7 +13,7 @@ extension StoreReading where Self: ~Copyable {
   ///   - whereArgs: One value for each `?` of a smart query, in order.
   /// - Throws: ``SmartStoreError`` `invalidQuerySpec` for a negative page, `unknownSoup`,
   ///   `bindArgumentsNotAllowed`, `bindArgumentCount`, `refusedStatement`, `invalidReference`,
-  ///   `sql`.
+  ///   `limitExceeded`, `sql`.
   public borrowing func query(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil
@@ -78,11 +78,14 @@ extension StoreReading where Self: ~Copyable {
   ) throws(SmartStoreError) -> Int64 {
     try access.checkUsable()
     let plan = try QueryPlan(querySpec, whereArgs: whereArgs, on: access)
-    let statement = try access.reading(plan.countSQL, cached: plan.isCacheable)
-    try statement.bind(arguments: plan.bindings)
-    try access.diagnostics.willRun(plan.countSQL, plan.bindings, on: access)
-    return try plan.explaining { () throws(SmartStoreError) in
-      try statement.step() ? statement.int64(0) : 0
+    let access = access
+    return try plan.limited(on: access) { () throws(SmartStoreError) in
+      let statement = try access.reading(plan.countSQL, cached: plan.isCacheable)
+      try statement.bind(arguments: plan.bindings)
+      try access.diagnostics.willRun(plan.countSQL, plan.bindings, on: access)
+      return try plan.explaining { () throws(SmartStoreError) in
+        try statement.step() ? statement.int64(0) : 0
+      }
     }
   }
 }
@@ -99,6 +102,15 @@ extension StoreAccess {
     }
     try checkUsable()
     let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self)
+    try plan.limited(on: self) { () throws(SmartStoreError) in
+      try forEachRow(of: plan, pageIndex: pageIndex, method: method, body)
+    }
+  }
+
+  private func forEachRow(
+    of plan: QueryPlan, pageIndex: Int, method: String,
+    _ body: (borrowing ResultRow, QueryPlan) throws(SmartStoreError) -> Void
+  ) throws(SmartStoreError) {
     let statement = try reading(plan.pageSQL, cached: plan.isCacheable)
     // The page's two numbers are bound after the caller's values.
     try statement.bind(arguments: plan.bindings, besides: 2)
@@ -110,7 +122,12 @@ extension StoreAccess {
     try diagnostics.willRun(
       plan.pageSQL, plan.bindings + [.integer(first), .integer(size)], on: self)
     let row = ResultRow(statement, on: self, method: method)
+    var bytes = 0
     while try plan.explaining({ () throws(SmartStoreError) in try row.next() }) {
+      if plan.isSmart {
+        bytes += row.plainBytes
+        if bytes > QueryLimits.pageBytes { throw QueryLimits.pageTooLarge }
+      }
       try body(row, plan)
     }
   }
@@ -132,6 +149,10 @@ extension StoreAccess {
     _ spec: QuerySpec, whereArgs: [JSONValue]?
   ) throws(SmartStoreError) -> [Int64] {
     let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self, for: .removal)
+    return try plan.limited(on: self) { () throws(SmartStoreError) in try entryIds(of: plan) }
+  }
+
+  private func entryIds(of plan: QueryPlan) throws(SmartStoreError) -> [Int64] {
     let sql = "SELECT * FROM (\(plan.idsSQL)) LIMIT ?"
     let statement = try reading(sql, cached: plan.isCacheable)
     try statement.bind(arguments: plan.bindings, besides: 1)

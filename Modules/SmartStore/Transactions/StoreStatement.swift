@@ -130,6 +130,14 @@ struct StoreStatement: ~Copyable {
     sqlite3_column_name(handle, Int32(column)).map { String(cString: $0) } ?? ""
   }
 
+  /// Returns the size of a text or blob in bytes; 0 for another value.
+  func byteCount(_ column: Int) -> Int {
+    switch sqlite3_column_type(handle, Int32(column)) {
+    case SQLITE_TEXT, SQLITE_BLOB: Int(sqlite3_column_bytes(handle, Int32(column)))
+    default: 0
+    }
+  }
+
   func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
   @inline(__always)

@@ -93,6 +93,7 @@ struct FileListing: Sendable {
   /// All records of a query.
   private func query(_ soql: String) async throws -> [JSONSlice] {
     var records: [JSONSlice] = []
+    var bound = PageBound<String>()
     var next: RestRequest? = .query(soql)
     while let request = next {
       do {
@@ -101,7 +102,19 @@ struct FileListing: Sendable {
           throw Self.unexpected("a list of records")
         }
         records += page.elements
-        next = json["nextRecordsUrl"]?.string.map { .queryMore(nextRecordsURL: $0) }
+        let address = json["nextRecordsUrl"]?.string
+        let fault = address.flatMap { address in
+          bound.follow(
+            address, count: page.count, first: page.elements.first { _ in true }?.textHash,
+            total: json["totalSize"]?.int64.map { Int(clamping: $0) })
+        }
+        if let fault {
+          throw FileSyncError(
+            .unexpectedResponse,
+            fault.reason
+              + " Call refresh() again; if it fails again, the server's paging is at fault.")
+        }
+        next = address.map { .queryMore(nextRecordsURL: $0) }
       } catch {
         throw FileSyncError.sending(error, of: "the list of files")
       }

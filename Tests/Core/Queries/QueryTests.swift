@@ -158,6 +158,27 @@ import TestSupport
     #expect(try await pages.next() == nil)
   }
 
+  @Test(arguments: ["[]", #"[{"Name":"A"}]"#, nil])
+  func `pages under addresses that are always new end with an error`(records: String?) async throws
+  {
+    let transport = ScriptedTransport { request in
+      let page = Int(request.url.path().split(separator: "-").last ?? "") ?? 0
+      let own = (0..<200).map { #"{"Name":"\#(page * 200 + $0)"}"# }.joined(separator: ",")
+      let total = records == nil ? #""totalSize":300,"# : ""
+      return .init(
+        json: #"{\#(total)"done":false,"nextRecordsUrl":"/services/data/v66.0/query/01g-"#
+          + #"\#(page + 1)","records":\#(records ?? "[\(own)]")}"#)
+    }
+    let client = try await client(transport)
+    let error = await #expect(throws: RestError.self) {
+      for try await _ in client.pages(ofModelType: Account.self, for: .query("SELECT Name")) {}
+    }
+    #expect(error?.code == .malformedResponse)
+    #expect(error?.message.contains("do not end") == true)
+    #expect(error?.message.contains("Send the query again") == true)
+    #expect(transport.requests.count <= 1_001)
+  }
+
   @Test(.covers("CO-191"))
   func `a search brings records too`() async throws {
     let client = try await client(

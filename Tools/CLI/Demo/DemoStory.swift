@@ -174,10 +174,14 @@ struct DemoStory {
   ) async throws -> [String: JSONSlice] {
     var request = RestRequest.query(object.query)
     var records: [String: JSONSlice] = [:]
+    var trail = PageTrail<String>()
     while true {
       let page = try await device.client.send(request).json()
       for record in page["records"].items { records[record["Id"]?.string ?? ""] = record }
       guard let next = page["nextRecordsUrl"]?.string else { return records }
+      try trail.follow(
+        next, records: Array(page["records"].items),
+        totalSize: page["totalSize"]?.int64.map { Int(clamping: $0) })
       request = .queryMore(nextRecordsURL: next)
     }
   }
