@@ -85,13 +85,14 @@ import Testing
   }
 
   @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
-  func `a tree whose values a trigger replaced is held, parent and children`(
+  func `a tree whose values a flow replaced is held, parent and children`(
     mode: SyncMergeMode
   ) async throws {
     let tree = try await TreeDevice(.lookup, sendingAlso: ["Phone"])
     tree.org.setClock(SalesforceDateNow.milliseconds)
-    tree.org.changeValuesOnSaving { _, fields in
-      if fields["Phone"] == "1" { fields["Phone"] = "none" }
+    tree.org.runAfterChanges { change in
+      guard change.old == nil, change.new?["Phone"] == "1" else { return [] }
+      return [InMemoryOrg.FlowUpdate(change.type, change.id, ["Phone": "none"])]
     }
     try await tree.localTree("a", children: 1, with: ["Phone": "1"])
     tree.org.intervene { _, _ in .dropResponse }

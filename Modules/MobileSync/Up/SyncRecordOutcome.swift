@@ -49,6 +49,10 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// flag.
     public static let nothingToDo = Kind(rawValue: "nothingToDo")
 
+    /// The stored kind of a request without a response that a later run has not repeated, since the server may have
+    /// executed it. Callers get ``SyncRecordOutcome/shown``.
+    static let inDoubt = Kind(rawValue: "inDoubt")
+
     /// The stored text.
     public var description: String { rawValue }
   }
@@ -102,7 +106,12 @@ public struct SyncRecordOutcome: Sendable, Equatable {
 
   /// Whether the server may have created or changed this record without an acknowledged response.
   var isLost: Bool {
-    action != nil && action != .delete && (kind == .inFlight || kind == .unanswered)
+    action != nil && action != .delete && Kind.unacknowledged.contains(kind)
+  }
+
+  /// The outcome as callers get it: a create in doubt is in conflict, and an update is undecided.
+  var shown: SyncRecordOutcome {
+    kind == .inDoubt ? with(action == .update ? .undecided : .conflict, error) : self
   }
 
   /// The same of the entry that the record's own has become one with; nil if it has not.
@@ -114,7 +123,9 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   }
 
   /// The same, with the reason why the record is not sent again.
-  func held(because error: JSONValue) -> SyncRecordOutcome {
+  func held(because error: JSONValue) -> SyncRecordOutcome { with(.inDoubt, error) }
+
+  private func with(_ kind: Kind, _ error: JSONValue?) -> SyncRecordOutcome {
     SyncRecordOutcome(
       syncId: syncId, soupName: soupName, entryId: entryId, recordId: recordId, action: action,
       kind: kind, time: time, error: error)
@@ -132,6 +143,11 @@ public struct SyncRecordOutcome: Sendable, Equatable {
       "time": .integer(time), "error": error ?? .null,
     ]
   }
+}
+
+extension SyncRecordOutcome.Kind {
+  /// The stored kinds of requests that were sent, or were about to be, and whose responses are not known.
+  static let unacknowledged = [inFlight, unanswered, inDoubt]
 }
 
 extension Set<SyncRecordOutcome.Kind> {
@@ -158,7 +174,7 @@ public struct SyncOutcomeCounts: Sendable, Equatable {
     switch kind {
     case .succeeded: succeeded += count
     case .nothingToDo: nothingToDo += count
-    case .conflict, .partial, .undecided, .waiting: skipped += count
+    case .conflict, .inDoubt, .partial, .undecided, .waiting: skipped += count
     default: failed += count
     }
   }

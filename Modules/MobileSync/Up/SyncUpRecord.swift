@@ -291,6 +291,17 @@ enum SyncUpDecision: Sendable {
     )
   }
 
+  /// The error of a record that is not sent since the server did not say what it has.
+  static let versionUnknown = clientError(
+    "VERSION_UNKNOWN",
+    "The server did not return its version of the record, so it was not sent. Run the sync again.")
+
+  /// The same of a tree.
+  static let treeVersionUnknown = clientError(
+    "VERSION_UNKNOWN",
+    "It is not known whether the server has changed this record or another one of its tree, so the tree was not sent. "
+      + "Run the sync again.")
+
   /// An error in the form of the server's, created locally.
   static func clientError(_ code: String, _ message: String) -> JSONValue {
     .object(["statusCode": .string(code), "message": .string(message), "fields": .array([])])

@@ -84,11 +84,12 @@ struct UploadBatch: Sendable {
     }
     for (entryId, entry) in page where held.inDoubt[entryId] == nil {
       guard let kind = held.reason(entryId) else { continue }
+      let error = kind == .undecided ? SyncUpDecision.versionUnknown : nil
       if case .send(let record) = scope.decision(entryId, entry) {
-        skip(.held, scope.outcome(of: record, kind, id: record.id, time))
+        skip(.held, scope.outcome(of: record, kind, id: record.id, time, error: error))
       } else {
         let id = entry[scope.fields.idField]?.string
-        skip(.held, scope.outcome(of: entryId, id, kind, time))
+        skip(.held, scope.outcome(of: entryId, id, kind, time, error: error))
       }
     }
   }
@@ -145,7 +146,7 @@ struct UploadBatch: Sendable {
   /// Stores the outcomes of the entries that need no request. Each entry is read again: one that
   /// the app has changed since stays as it is.
   func completeLocally(_ scope: SyncUpScope) async throws {
-    inDoubt.forEach(scope.reportOutcome)
+    inDoubt.map(\.shown).forEach(scope.reportOutcome)
     let outcomes = Skip.allCases.flatMap { skipped[$0] ?? [] }
     if outcomes.isEmpty { return }
     let soup = scope.context.soupName
