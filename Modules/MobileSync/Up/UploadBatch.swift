@@ -110,6 +110,7 @@ struct UploadBatch: Sendable {
     case .send(let record):
       let base = record.action == .update ? record.id.flatMap { known.bases[$0] } : nil
       var changed = record.noting(known.edits[entryId], base: base, scope.fields.names)
+      changed.recovered = recovered.actions[entryId]
       if scope.merge != nil, let base {
         changed = changed.changed(from: base)
       } else if record.action == .update, let edits = known.edits[entryId] {
@@ -134,7 +135,7 @@ struct UploadBatch: Sendable {
       }
       toSend.append(changed)
     case .removeEntry(let id):
-      skip(.neverSent, scope.outcome(of: entryId, id, .succeeded, time))
+      skip(.neverSent, scope.outcome(of: entryId, id, .nothingToDo, time))
     case .refuse(let id, let error):
       skip(.refused, scope.outcome(of: entryId, id, .rejected, time, error: error))
     case .nothing: skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
