@@ -222,6 +222,17 @@ struct OutcomeStore: Sendable {
       .first.flatMap { SyncRecordOutcome(json: $0.record)?.shown }
   }
 
+  /// The entries that have an outcome of a sync's last run, or a mark of an unacknowledged request of any sync.
+  static func decided(
+    _ entryIds: [Int64], in soup: String, by syncId: Int64,
+    _ reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Set<Int64> {
+    let ids = try Self.entryIds(of: entryIds.map { "\(soup)/\($0)" }, in: reader)
+    return Set(
+      try reader.entries(ids, of: soupName).compactMap { SyncRecordOutcome(json: $0.record) }
+        .filter { $0.syncId == syncId || $0.isLost }.map(\.entryId))
+  }
+
   /// The ids of the records that were not sent last since they refer to others.
   func waitingIds() async throws -> Set<String> {
     Set(
