@@ -131,7 +131,8 @@ import TestSupport
 
   /// What a device sends in the field Phone, and what the server makes of it as it stores it.
   static let forms: [(sent: JSONValue, stored: JSONValue)] = [
-    ("5551234", "(555) 1234"), (" a ", "a"), ("12", 12), (12, "12"), ("true", true), (false, "false"),
+    ("5551234", "(555) 1234"), (" a ", "a"), ("12", 12), (12, "12"), ("true", true),
+    (false, "false"),
     (10.0042, 10), ("2024-01-01T01:00:00.000+0100", "2024-01-01T00:00:00.000Z"),
   ]
 

@@ -95,7 +95,7 @@ struct ConvergenceWorld: Sendable, Equatable {
     pageSize = pick([1, 2, 3, 1_000])
     batchSize = pick([1, 2, 3, 25])
     tickLength = pick([150, 400, 1_000, 2_600])
-    // What a flow changes in the second of the creation cannot be told from another record.
+    // What a flow changes in the second of the creation looks like another record.
     if replacesValues { tickLength = max(tickLength, 1_000) }
     let count = pick([2, 2, 2, 3])
     let usual = Modes(down: pick(Self.modes), secondDown: pick(Self.modes), up: pick(Self.modes))
