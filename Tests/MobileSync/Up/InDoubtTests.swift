@@ -146,7 +146,11 @@ import TestSupport
     // As the server does by itself, without another date.
     story.org.setTickLength(0)
     story.org.update("Account", story.made, ["Phone": stored])
-    for _ in 0..<2 { try await story.run("up") }
+    let sync = try await story.run("up")
+    let outcome = try #require(try await story.device.manager.outcomes(forId: sync.id).first)
+    #expect(outcome.kind == .succeeded && outcome.action == .create)
+    #expect(outcome.recordId == story.made)
+    try await story.run("up")
     #expect(story.org.records("Account").count == 1)
     #expect(try await story.device.rows().map { $0["Id"]?.string } == [story.made])
     #expect(try await story.device.dirtyRows().isEmpty)
