@@ -21,6 +21,9 @@ public enum SyncKeys: Sendable {
   /// In a conflict, and in the base version, of a parent that is deleted locally: the server's children that its
   /// deletion would delete and that were created or changed there since, with their modification dates by id.
   static let treeChildren = "__children__"
+  /// In a base version: the values that the server has accepted from here since the last download, as they were sent.
+  /// The server may have other forms of them.
+  static let uploaded = "__uploaded__"
 
   // MARK: Fields that the store keeps on a record
 
@@ -55,7 +58,7 @@ public enum SyncKeys: Sendable {
   /// Fields of the store and of sync: they mean nothing to the server and are never sent.
   static let neverSent: Set<String> = [
     local, locallyCreated, locallyUpdated, locallyDeleted, syncId, lastError, soupEntryId,
-    soupLastModified, soupCreated, attributes, treeChildren,
+    soupLastModified, soupCreated, attributes, treeChildren, uploaded,
   ]
 
   /// An id for a record that the server does not have yet.

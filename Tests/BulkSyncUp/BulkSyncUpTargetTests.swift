@@ -95,12 +95,13 @@ import TestSupport
   }
 
   @Test(.covers("MS-195"))
-  func `a create of a job that the server has forgotten is held if a trigger replaced its values`()
+  func `a create of a job that the server has forgotten is held if a flow replaced its values`()
     async throws
   {
     let (device, sync) = try await device()
-    device.org.changeValuesOnSaving { _, fields in
-      if fields["Phone"] == "1" { fields["Phone"] = "none" }
+    device.org.runAfterChanges { change in
+      guard change.old == nil, change.new?["Phone"] == "1" else { return [] }
+      return [InMemoryOrg.FlowUpdate(change.type, change.id, ["Phone": "none"])]
     }
     try await device.create([["Name": "a", "Phone": "1"]])
     device.org.intervene { number, request in

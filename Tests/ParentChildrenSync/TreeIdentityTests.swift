@@ -2,6 +2,7 @@ import MobileSync
 import MobileSyncTestSupport
 import ParentChildrenSync
 import SalesforceSDKCommon
+import SmartStore
 import Synchronization
 import Testing
 
@@ -58,6 +59,33 @@ import Testing
     #expect(try await tree.device.store.conflicts().isEmpty)
   }
 
+  @Test(arguments: ["001A000000abcDE", "001A000000abcDEiay"], [false, true])
+  func `a child that names its parent by another form of the id is the parent's`(
+    form: String, isNew: Bool
+  ) async throws {
+    let tree = try await TreeDevice(.lookup)
+    let parent: JSONObject = [
+      "Id": "001A000000abcDEIAY", "Name": "a", "attributes": ["type": "Account"],
+      SyncKeys.local: false,
+    ]
+    try await tree.device.store.upsert(entries: [.object(parent)], forSoupNamed: Device.soup)
+    if isNew {
+      try await tree.device.create(
+        [["LastName": "b", "AccountId": .string(form)]], type: "Contact", in: TreeDevice.contacts)
+    } else {
+      try await tree.device.store.upsert(
+        entries: [["Id": "003A000000abcDEIAY", "LastName": "b", "AccountId": .string(form)]],
+        forSoupNamed: TreeDevice.contacts)
+      try await tree.device.edit(
+        "003A000000abcDEIAY", ["LastName": "c"], in: TreeDevice.contacts)
+    }
+    // No request is needed for it.
+    tree.org.intervene { _, _ in .unreachable }
+    _ = await syncErrorCode { try await tree.syncUp(.overwrite) }
+    let child = try await tree.device.rows(in: TreeDevice.contacts).first
+    #expect(child?["AccountId"] == "001A000000abcDEIAY")
+  }
+
   @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
   func `a tree in doubt is held, and its children follow the parent that is chosen`(
     mode: SyncMergeMode
@@ -85,13 +113,14 @@ import Testing
   }
 
   @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
-  func `a tree whose values a trigger replaced is held, parent and children`(
+  func `a tree whose values a flow replaced is held, parent and children`(
     mode: SyncMergeMode
   ) async throws {
     let tree = try await TreeDevice(.lookup, sendingAlso: ["Phone"])
     tree.org.setClock(SalesforceDateNow.milliseconds)
-    tree.org.changeValuesOnSaving { _, fields in
-      if fields["Phone"] == "1" { fields["Phone"] = "none" }
+    tree.org.runAfterChanges { change in
+      guard change.old == nil, change.new?["Phone"] == "1" else { return [] }
+      return [InMemoryOrg.FlowUpdate(change.type, change.id, ["Phone": "none"])]
     }
     try await tree.localTree("a", children: 1, with: ["Phone": "1"])
     tree.org.intervene { _, _ in .dropResponse }

@@ -9,8 +9,10 @@ import SmartStore
 /// ``SyncMergeMode/leaveIfChanged`` works on, and for no other.
 ///
 /// ```json
-/// { "key": "accounts/001…", "base": { "Name": "…" } }
+/// { "key": "accounts/001…", "base": { "Name": "…", "__uploaded__": { "Name": "…" } } }
 /// ```
+///
+/// `__uploaded__` has what the server has accepted since the last download, if anything (``SyncKeys/uploaded``).
 struct BaseVersionStore: Sendable {
   let soupName: String
 

@@ -59,9 +59,8 @@ struct ConflictCheck: Sendable {
         continue
       }
       let base = bases[id].flatMap { isOlder($0, than: entry) ? nil : $0 }
-      let isLeftOut =
-        !pair.record.asStored(entry).noting(edits[entryId], base: base, names).otherEdits.isEmpty
-      switch decision(pair, entry, flags, base: base, isLeftOut) {
+      let leftOut = pair.record.asStored(entry).noting(edits[entryId], base: base, names).otherEdits
+      switch decision(pair, entry, flags, base: base, leftOut) {
       case .unchanged(let date):
         if let date { written.append(try entry.setting([(names.modificationDate, date)])) }
         if known?.mergeMode == .leaveIfChanged, known?.kind != .parentMissing {
@@ -87,10 +86,10 @@ struct ConflictCheck: Sendable {
     return Set(open.map(\.entryId))
   }
 
-  /// - Parameter isLeftOut: Whether the entry has edits that are not sent, by which it stays unsynced whatever both
-  ///   sides agree on.
+  /// - Parameter leftOut: The edited fields that are not sent, by which the entry stays unsynced whatever both sides
+  ///   agree on.
   private func decision(
-    _ pair: Pair, _ entry: JSONSlice, _ flags: RecordFlags, base: JSONObject?, _ isLeftOut: Bool
+    _ pair: Pair, _ entry: JSONSlice, _ flags: RecordFlags, base: JSONObject?, _ leftOut: [String]
   ) -> Decision {
     switch pair.remote {
     case .gone where flags.deleted: return .unchanged(date: nil)
@@ -125,13 +124,17 @@ struct ConflictCheck: Sendable {
       if agrees(pair.record, entry, theirs)
         || base.map({ isUndone(pair.record, entry, $0) }) ?? false
       {
-        if isLeftOut { return .unchanged(date: dateToTake(entry, base)) }
+        if !leftOut.isEmpty { return .unchanged(date: dateToTake(entry, base)) }
         // The date is not used, because only some fields of the server's record were read.
         return .agreed(
           JSONObject(theirs.filter { names.isData($0.key) && entry[$0.key] != nil }))
       }
       let fields = FieldMerge.differences(base: base, mine: entry, theirs: theirs, names: names)
-      return .conflict(conflict(pair, .fields, fields, theirs: theirs))
+      // The server's values of fields that the sync does not send are not known.
+      let others = leftOut.filter { theirs[$0] == nil }.map { name in
+        SyncConflict.Field(name: name, base: base?[name], mine: entry[name]?.value, theirs: nil)
+      }
+      return .conflict(conflict(pair, .fields, fields + others, theirs: theirs))
     }
   }
 

@@ -64,6 +64,9 @@ struct FieldMerge: Sendable, Equatable {
       taken.append(Member(key: key, value: their))
     } else if let base, ServerEquality.same(their, base) {
       hasLocalChanges = true
+    } else if self.base.hasForm(key, their) {
+      self.base[key] = their
+      hasLocalChanges = true
     } else {
       hasLocalChanges = true
       conflicts.append(SyncConflict.Field(name: key, base: base, mine: mine, theirs: their))
@@ -82,7 +85,9 @@ struct FieldMerge: Sendable, Equatable {
       // The entry is as it was when it was deleted; without a base version it is the best that is
       // known.
       let known = base == nil ? mine[key]?.value : base?[key]
-      guard let known, !ServerEquality.same(known, their) else { return nil }
+      guard let known, !ServerEquality.same(known, their), base?.hasForm(key, their) != true else {
+        return nil
+      }
       return SyncConflict.Field(name: key, base: known, mine: nil, theirs: their)
     }
   }
@@ -122,13 +127,20 @@ extension FieldMerge {
     base: JSONObject, mine: JSONSlice, theirs: JSONObject, names: SyncFieldNames
   ) -> Bool {
     theirs.contains { key, their in
-      guard names.isData(key), let base = base[key], mine[key] != nil else { return false }
-      return !ServerEquality.same(base, their)
+      guard names.isData(key), let known = base[key], mine[key] != nil else { return false }
+      return !ServerEquality.same(known, their) && !base.hasForm(key, their)
     }
   }
 }
 
 extension JSONObject {
+  /// Whether a base version has the value of a field from an own upload since the last download, and a value of the
+  /// server's is another form of it.
+  func hasForm(_ field: String, _ stored: JSONValue) -> Bool {
+    guard let sent = self[SyncKeys.uploaded]?[field], self[field] == sent else { return false }
+    return ServerEquality.mayBeStored(sent, as: stored)
+  }
+
   /// Whether a base version has the same values as the server's record, in all fields of the record that
   /// either side may change.
   func isSame(as theirs: JSONSlice, _ names: SyncFieldNames) -> Bool {

@@ -16,9 +16,9 @@ struct HeldEntries: Sendable {
     conflicts.contains(entryId) || undecided.contains(entryId) || inDoubt[entryId] != nil
   }
 
-  /// The reason why the entry is not sent; nil if it is. An entry in doubt is in conflict.
+  /// The reason why the entry is not sent; nil if it is. A create in doubt is in conflict.
   func reason(_ entryId: Int64) -> SyncRecordOutcome.Kind? {
-    if undecided.contains(entryId) { return .undecided }
+    if undecided.contains(entryId) || inDoubt[entryId]?.action == .update { return .undecided }
     return contains(entryId) ? .conflict : nil
   }
 

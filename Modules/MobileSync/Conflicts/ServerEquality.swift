@@ -25,23 +25,31 @@ enum ServerEquality {
     }
   }
 
-  /// Whether `stored` is what the server has of a value that was sent: the same, or the same number in the precision
-  /// of a double.
+  /// Whether `stored` is what the server has of a value that was sent: the same, the same number in the precision
+  /// of a double, or a number or Boolean whose spelling was sent as a text, or is stored as one.
   static func isStored(_ sent: JSONValue, as stored: JSONValue?) -> Bool {
     if same(sent, stored) { return true }
-    guard let number = sent.double else { return false }
-    return number == stored?.double
+    if let number = sent.double, let other = stored?.double { return number == other }
+    guard (sent.string == nil) != (stored?.string == nil) else { return false }
+    if let number = sent.number, let other = stored?.number { return number == other }
+    if let truth = sent.truth, let other = stored?.truth { return truth == other }
+    return false
   }
 
   /// Whether `stored` may be what the server makes of a value that was sent when it stores it: a text with other signs
-  /// or another case, a rounded number.
+  /// or another case, a rounded number, also one that was spelled as a text.
   static func mayBeStored(_ sent: JSONValue, as stored: JSONValue?) -> Bool {
     if let text = sent.string, let other = stored?.string {
       let (left, right) = (text.lettersAndDigits, other.lettersAndDigits)
       return !left.isEmpty && left == right
     }
-    if let number = sent.double, let other = stored?.double { return isRounded(number, to: other) }
-    return false
+    if let number = sent.number, let other = stored?.number { return isRounded(number, to: other) }
+    return isStored(sent, as: stored)
+  }
+
+  /// Whether the server may store a value in another form: a text that is not empty, a number or a Boolean.
+  static func hasForms(_ sent: JSONValue) -> Bool {
+    sent.object == nil && sent.array == nil && !same(sent, nil)
   }
 
   /// Whether a number is what rounding another to its decimals gives. A wider bound takes another user's number for
@@ -50,6 +58,25 @@ enum ServerEquality {
     var scale = 1.0
     while scale < 1e16, (other * scale).rounded() / scale != other { scale *= 10 }
     return abs(number - other) <= 0.500_000_1 / scale
+  }
+}
+
+extension JSONValue {
+  /// The number that the value is or spells, as a decimal without blanks inside; nil if it is none.
+  fileprivate var number: Double? {
+    guard let text = string?.trimmed else { return double }
+    guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
+    return Double(text)
+  }
+
+  /// The Boolean that the value is or spells; nil if it is none.
+  fileprivate var truth: Bool? {
+    switch string?.trimmed.lowercased() {
+    case "true": true
+    case "false": false
+    case nil: bool
+    default: nil
+    }
   }
 }
 

@@ -45,6 +45,29 @@ struct ConflictResolution {
   let choice: SyncResolution.Choice
 
   func apply(in transaction: borrowing StoreTransaction) throws {
+    let before = try transaction.entries([conflict.entryId], of: conflict.soupName).first?.record
+    try decide(in: transaction)
+    if let before { try noteValues(over: before, in: transaction) }
+  }
+
+  /// Notes the values that were given as edits, so that a sync up which does not send one of them leaves it unsynced,
+  /// and says so.
+  private func noteValues(
+    over before: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    guard case .values(let values) = choice,
+      let entry = try transaction.entries([conflict.entryId], of: conflict.soupName).first?.record,
+      RecordFlags(of: entry).local
+    else { return }
+    var known = ConflictMerge.overlaid(before.value.object, with: conflict.theirs ?? [:])
+    for field in conflict.fields { known[field.name] = field.theirs }
+    try EditedFields(soupName: conflict.soupName).note(
+      values.filter { conflict.names.isData($0.key) && entry[$0.key] != nil }
+        .map { (key: $0.key, value: $0.value) },
+      of: conflict.entryId, before: known, isFirst: false, in: transaction)
+  }
+
+  private func decide(in transaction: borrowing StoreTransaction) throws {
     let stored = try MetadataSoup.conflicts.entries([conflict.id], in: transaction).first
       .flatMap { SyncConflict(json: $0.record) }
     let entry = try transaction.entries([conflict.entryId], of: conflict.soupName).first?.record

@@ -48,6 +48,10 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
         dates[entry.soup].add(entry.record[layout.places[entry.soup].dateField])
       }
     }
+    for (index, place) in layout.places.enumerated() {
+      guard let parent = place.parent else { continue }
+      try parts[index].link(by: parent.field, to: parts[parent.place])
+    }
     self.parts = parts
     count = page.records.count
     func latest(_ isChild: Bool) -> Int64 {
@@ -142,6 +146,18 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
 }
 
 extension PagePart {
+  /// Lets children refer to their parents by the form of the id that the parents have.
+  fileprivate mutating func link(by field: String, to parents: PagePart) throws {
+    var ids: [Int: String] = [:]
+    for (id, owner) in zip(parents.ids, parents.owners) { ids[owner] = id }
+    for index in entries.indices {
+      guard let id = ids[owners[index]], let other = entries[index][field]?.string, other != id,
+        EntryUnion.forms(of: other)[0] == EntryUnion.forms(of: id)[0]
+      else { continue }
+      entries[index] = try entries[index].setting([(field, .string(id))])
+    }
+  }
+
   fileprivate mutating func add(
     _ entry: JSONSlice, _ owner: Int, _ place: DownloadLayout.Place
   ) throws {

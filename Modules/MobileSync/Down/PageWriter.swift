@@ -32,11 +32,13 @@ struct PageWriter: Sendable {
   let skipped: SkippedRecords
   /// The target's decisions about saving; nil if it makes none.
   private let saving: (any SyncDownRecordSaving)?
+  /// Whether a soup had entries with ids in other forms when the run began, place by place.
+  private let hasOtherForms: [Bool]
 
   /// Prepares for a run.
   init(
     _ layout: DownloadLayout, _ sync: SyncState, _ uses: SoupSyncIndex, time: Int64,
-    in store: SmartStore
+    _ doubles: DoubleSearch, in store: SmartStore
   ) async throws {
     let protection = try await EditProtection.begin(sync.options.mergeMode, layout, in: store)
     let merges = sync.options.mergeMode == .mergeFields && layout.isEditable
@@ -66,6 +68,7 @@ struct PageWriter: Sendable {
     seenUntil = max(sync.maxTimeStamp, sync.partitions?.watermark ?? -1)
     self.places = places
     saving = layout.saving
+    hasOtherForms = layout.places.map { doubles.mayHaveOtherForms($0.records.soupName) }
     skipped = SkippedRecords(syncId: sync.id, layout: layout)
   }
 
@@ -119,6 +122,10 @@ struct PageWriter: Sendable {
         try merge(part, rows, place, except: isLeft, in: transaction)
       }
       try place.lost?.adopt(part, place.union, in: transaction)
+      // Another form of an id is another text, by which a record is not matched to its entry.
+      if hasOtherForms[index] || part.ids.contains(where: EntryUnion.isOtherForm) {
+        try place.union.unite(part.ids, in: transaction)
+      }
     }
     return Set(newer.map(skipped.key))
   }

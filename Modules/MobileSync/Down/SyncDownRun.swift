@@ -48,7 +48,8 @@ struct SyncDownRun: Sendable {
     let layout = DownloadLayout(of: target, soupName: context.soupName)
     try await layout.check(in: context.store)
     try await unite(layout)
-    let writer = try await PageWriter(layout, sync, uses, time: now(), in: context.store)
+    let writer = try await PageWriter(
+      layout, sync, uses, time: now(), context.doubles, in: context.store)
     if !sync.fieldsToBackfill.isEmpty, let target = target as? any FieldBackfilling {
       try await FieldBackfill(context: context, uses: uses, fields: sync.fieldsToBackfill)
         .run(target)

@@ -101,12 +101,12 @@ struct OutcomeStore: Sendable {
 
   /// Removes the outcomes of the sync's earlier runs, except marks of unacknowledged requests.
   func clear(syncId: Int64) async throws {
+    let marks = SyncRecordOutcome.Kind.unacknowledged.map { "'\($0)'" }.joined(separator: ", ")
     while true {
       let removed = try await store.inTransaction(durability: .normal) { transaction in
         let rows = try transaction.rows(
           "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} "
-            + "WHERE {syncs_outcomes:syncId} = ? AND {syncs_outcomes:outcome} NOT IN "
-            + "('\(SyncRecordOutcome.Kind.inFlight)', '\(SyncRecordOutcome.Kind.unanswered)')",
+            + "WHERE {syncs_outcomes:syncId} = ? AND {syncs_outcomes:outcome} NOT IN (\(marks))",
           [.integer(syncId)], limit: SyncLimits.idsPerPage)
         try transaction.remove(
           entryIds: rows.compactMap { $0[0]?.int64 }, forSoupNamed: Self.soupName)
@@ -120,14 +120,14 @@ struct OutcomeStore: Sendable {
   /// which they were first known.
   func outcomes(syncId: Int64) async throws -> [SyncRecordOutcome] {
     try await list(condition: "{syncs_outcomes:syncId} = ?", .integer(syncId))
-      .compactMap(SyncRecordOutcome.init(json:))
+      .compactMap { SyncRecordOutcome(json: $0)?.shown }
   }
 
   /// The unacknowledged requests of `soupName`, by entry id.
   func lost(_ action: SyncUpAction, in soupName: String) async throws -> [Int64: UnacknowledgedMark]
   {
     var lost: [Int64: UnacknowledgedMark] = [:]
-    for kind in [SyncRecordOutcome.Kind.inFlight, .unanswered] {
+    for kind in SyncRecordOutcome.Kind.unacknowledged {
       for json in try await list(
         condition: "{syncs_outcomes:outcome} = ?", .string(kind.rawValue))
       {
@@ -153,18 +153,24 @@ struct OutcomeStore: Sendable {
     if !ended.isEmpty { try transaction.upsert(slices: ended, soup: soupName) }
   }
 
-  /// Stores why records are not sent again yet, and until when.
+  /// Stores why records are not sent again, and until when.
   ///
-  /// - Parameter held: The outcomes with the reasons, and the times by the server's clock.
+  /// - Parameter held: The outcomes with the reasons, and the times by the server's clock; nil leaves the time.
   static func hold(
-    _ held: [(outcome: SyncRecordOutcome, until: Int64)], in transaction: borrowing StoreTransaction
+    _ held: [(outcome: SyncRecordOutcome, until: Int64?)],
+    in transaction: borrowing StoreTransaction
   ) throws {
+    if held.isEmpty { return }
     let byKey = Dictionary(
       held.map { ($0.outcome.key, $0) }, uniquingKeysWith: { first, _ in first })
     let ids = try entryIds(of: held.map(\.outcome.key), in: transaction)
     let marked = try transaction.entries(ids, of: soupName).compactMap { _, json in
       try json["key"]?.string.flatMap { byKey[$0] }.map { outcome, time in
-        try json.setting([("openUntil", .integer(time)), ("error", outcome.error ?? .null)])
+        var members: [(key: String, value: JSONValue)] = [
+          ("outcome", .string(outcome.kind.rawValue)), ("error", outcome.error ?? .null),
+        ]
+        if let time { members.append(("openUntil", .integer(time))) }
+        return try json.setting(members)
       }
     }
     if !marked.isEmpty { try transaction.upsert(slices: marked, soup: soupName) }
@@ -213,7 +219,18 @@ struct OutcomeStore: Sendable {
     _ key: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> SyncRecordOutcome? {
     try reader.entries(try entryIds(of: [key], in: reader), of: soupName)
-      .first.flatMap { SyncRecordOutcome(json: $0.record) }
+      .first.flatMap { SyncRecordOutcome(json: $0.record)?.shown }
+  }
+
+  /// The entries that have an outcome of a sync's last run, or a mark of an unacknowledged request of any sync.
+  static func decided(
+    _ entryIds: [Int64], in soup: String, by syncId: Int64,
+    _ reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Set<Int64> {
+    let ids = try Self.entryIds(of: entryIds.map { "\(soup)/\($0)" }, in: reader)
+    return Set(
+      try reader.entries(ids, of: soupName).compactMap { SyncRecordOutcome(json: $0.record) }
+        .filter { $0.syncId == syncId || $0.isLost }.map(\.entryId))
   }
 
   /// The ids of the records that were not sent last since they refer to others.

@@ -106,6 +106,8 @@ public struct UnacknowledgedCreateCandidate: Sendable {
   public let agrees: Bool
   /// Its values in the sent fields, and its modification date, as far as they are known.
   public let values: JSONObject
+  /// Whether it agrees in every field that was sent, if values in another form of the server's count.
+  var agreesInForm = false
 
   /// Describes a candidate.
   public init(id: String, agrees: Bool, values: JSONObject = [:]) {

@@ -21,11 +21,11 @@ public enum UnacknowledgedCreateSearch: Sendable {
   /// Implements ``UnacknowledgedCreateFinding/possibleRecords(for:in:)``.
   ///
   /// A record that this user created while the request could arrive is a candidate if it agrees in every field, up to
-  /// the forms that the server gives to values. One that was changed, by a user since then or by a trigger at once, is
-  /// one if it agrees in the fields that tell records apart: its names, its subject, its title and the external id.
-  /// If none of them was sent, it is one only if it was changed after its creation, and agrees in most of the values
-  /// that no other record of the response has. It costs one query for each object type. If the server does not know
-  /// the fields, the result is nil.
+  /// the forms that the server gives to values. Another one is a candidate only if it was changed after its creation:
+  /// its modification date differs from its creation date. Then it has to agree in the fields that tell records apart:
+  /// its names, its subject, its title and the external id. If none of them was sent, it has to agree in most of the
+  /// values that no other record of the response has. It costs one query for each object type. If the server does not
+  /// know the fields, the result is nil.
   ///
   /// - Parameter idFieldName: The target's id field.
   /// - Throws: As ``SyncContext/json(for:)``.
@@ -76,12 +76,12 @@ public enum UnacknowledgedCreateSearch: Sendable {
       values[modified] = made[modified]?.value
       if FieldAgreement.holds(sent, made) {
         exact.append(UnacknowledgedCreateCandidate(id: id, agrees: true, values: values))
-      } else if FieldAgreement.mayHold(sent, made) || mayBeChanged(made, of: records, lost) {
-        others.append(
-          (
-            FieldAgreement.extent(sent, made).agreeing,
-            UnacknowledgedCreateCandidate(id: id, agrees: false, values: values)
-          ))
+        continue
+      }
+      var candidate = UnacknowledgedCreateCandidate(id: id, agrees: false, values: values)
+      candidate.agreesInForm = FieldAgreement.mayHold(sent, made)
+      if candidate.agreesInForm || mayBeChanged(made, of: records, lost) {
+        others.append((FieldAgreement.extent(sent, made).agreeing, candidate))
       }
     }
     return exact + others.sorted { $0.agreement > $1.agreement }.map(\.candidate)
@@ -90,17 +90,18 @@ public enum UnacknowledgedCreateSearch: Sendable {
   /// The fields by which users tell records of the platform's objects apart.
   private static let tellingFields = ["Name", "FirstName", "LastName", "Subject", "Title"]
 
-  /// Whether a record of a response may be the one that was sent, with other values by now.
+  /// Whether a record of a response may be the one that was sent, with other values by now. One that is as it was
+  /// created is not: it never had what was sent.
   private static func mayBeChanged(
     _ made: JSONSlice, of records: [JSONSlice], _ lost: UnacknowledgedCreate
   ) -> Bool {
+    if made[created]?.string == made[modified]?.string { return false }
     let sent = lost.record.values.filter { name, value in
       !name.contains(".") && !FieldAgreement.isEmpty(value)
     }
     let keys = tellingFields + [lost.record.externalId?.field].compactMap(\.self)
     let telling = sent.filter { SOQLNames.contains($0.name, in: keys) }
     if !telling.isEmpty { return telling.allSatisfy { FieldAgreement.mayAgree($0, made) } }
-    if made[created]?.string == made[modified]?.string { return false }
     let unshared = sent.filter { field in
       records.count { FieldAgreement.mayAgree(field, $0) } < 2
     }

@@ -238,7 +238,7 @@ struct TreeEffectWriter: Sendable {
       let followers = isParentKept ? [] : children.filter(\.followsParent)
       let known = Set(outcomes.map(\.entryId))
       outcomes += (parents + own + followers.filter { !known.contains($0.entryId) })
-        .map { outcome(of: $0, .succeeded) }
+        .map { outcome(of: $0, .nothingToDo) }
       for entry in refused {
         let scope = plan.scopes[entry.level]
         let entries = try transaction.entries([entry.entryId], of: scope.context.soupName)

@@ -61,16 +61,21 @@ extension TreeSender {
   func completeLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
     let time = scope.now()
     let own = kind == .conflict ? try await conflictStore.entriesInConflict(work) : []
+    // What is still to be searched stays marked.
+    func mark(_ step: TreeWork.Step) -> SyncRecordOutcome? {
+      plan.held[step.level].inDoubt[step.record.entryId]
+    }
+    work.steps.compactMap { mark($0)?.shown }.forEach(scope.reportOutcome)
     try await save(
-      work.steps.compactMap { step in
-        let part = plan.scopes[step.level]
-        // What is still to be searched stays marked.
-        if plan.held[step.level].inDoubt[step.record.entryId] != nil { return nil }
-        let isOwn =
-          kind != .conflict || own.contains("\(part.soup.soupName)/\(step.record.entryId)")
-        return plan.outcome(
-          of: step, kind, id: step.record.id, time,
-          error: isOwn ? nil : TreeConflictStore.treeInConflict)
+      work.steps.filter { mark($0) == nil }.map { step in
+        let key = "\(plan.scopes[step.level].soup.soupName)/\(step.record.entryId)"
+        let error =
+          if kind == .undecided {
+            SyncUpDecision.treeVersionUnknown
+          } else {
+            own.contains(key) ? nil : TreeConflictStore.treeInConflict
+          }
+        return plan.outcome(of: step, kind, id: step.record.id, time, error: error)
       })
   }
 

@@ -167,6 +167,7 @@ struct TreeSender: Sendable {
       let base = isUpdate ? step.record.id.flatMap { known.bases[$0] } : nil
       let edits = known.edits[step.record.entryId]
       var step = step
+      step.record.recovered = plan.recovered[step.level].actions[step.record.entryId]
       if RecordFlags(of: step.record.record).local {
         step.record = step.record.noting(
           edits, base: base, plan.scopes[step.level].fields.names,

@@ -34,6 +34,7 @@ struct TreeStages<Target: TreeSyncUpTarget>: SyncUpStages {
       try await scope.context.doubles.unite(scope.union, in: scope.store)
       try await ExternalIdRecovery(scope: scope).unite()
     }
+    try await plan.rules.link.adopt(by: plan.scopes.parents.soup, in: plan.store)
     return try await dirtyTrees()
   }
 

@@ -45,36 +45,46 @@ extension SmartStore {
 /// A soup is searched when a process uses it first, and again whenever it has new entries: searching reads the index of
 /// its ids, and a soup of 100,000 entries takes some hundredths of a second.
 final class DoubleSearch: Sendable {
-  /// The newest entry that each soup had when it was searched.
-  private let searched = Mutex<[String: Int64]>([:])
+  /// The newest entry that each soup had when it was searched, and whether ids of other forms were left.
+  private let searched = Mutex<[String: (newest: Int64, hasOtherForms: Bool)]>([:])
+
+  /// Whether a soup had ids in other forms when it was searched last; true before that.
+  func mayHaveOtherForms(_ soupName: String) -> Bool {
+    searched.withLock { $0[soupName]?.hasOtherForms } ?? true
+  }
 
   /// Unites what is to be united in a soup.
   func unite(_ union: EntryUnion, in store: SmartStore) async throws {
     let records = SyncSoup(soupName: union.soupName, names: union.names)
     let newest = try await store.read { reader in try records.newestEntryId(in: reader) }
     let known = searched.withLock { $0[union.soupName] }
-    if known == newest { return }
+    if known?.newest == newest { return }
+    var hasOtherForms = false
     if try await records.indexedPaths(in: store).contains(records.idField) {
       let ids = try await store.read { reader in try records.doubledIds(in: reader) }
       for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
         let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
+        hasOtherForms = hasOtherForms || slice.contains(where: EntryUnion.isOtherForm)
         try await store.inTransaction { transaction in
           try union.unite(slice, in: transaction)
         }
       }
     }
-    searched.withLock { $0[union.soupName] = newest }
+    let found = hasOtherForms
+    searched.withLock { $0[union.soupName] = (newest, found) }
   }
 }
 
 extension SyncSoup {
-  /// The ids that several entries have, and those that may represent the record of another entry: the forms of 15
-  /// characters.
+  /// The ids that several entries have, and those that may represent the record of another entry: as
+  /// ``EntryUnion/isOtherForm(_:)`` finds them.
   func doubledIds(in reader: borrowing some StoreReading & ~Copyable) throws -> [String] {
     let id = "{\(soupName):\(idField)}"
     return try reader.rows(
       "SELECT \(id), count(*) FROM {\(soupName)} WHERE \(id) > '' GROUP BY \(id) "
-        + "HAVING count(*) > 1 OR length(\(id)) = 15", [], limit: nil
+        + "HAVING count(*) > 1 OR length(\(id)) = 15 "
+        + "OR (length(\(id)) = 18 AND substr(\(id), 16) <> upper(substr(\(id), 16)))", [],
+      limit: nil
     ).compactMap { row in row[0]?.string }.filter { !SyncKeys.isLocalId($0) }
   }
 

@@ -47,7 +47,7 @@ struct EntryUnion: Sendable {
   /// Unites the entries of each of the records with `ids`, where there are several.
   ///
   /// Costs one statement for every ``SyncLimits/recordsPerRead`` ids if there is nothing to unite. The forms of 15
-  /// and of 18 characters of an id are the same record's.
+  /// and of 18 characters of an id are the same record's, and so is one whose last three letters have another case.
   ///
   /// - Parameters:
   ///   - accepted: The entries that the server has just accepted.
@@ -65,9 +65,10 @@ struct EntryUnion: Sendable {
           isAccepted: accepted.contains(entryId))
       }
       let ids = versions.compactMap { $0.entry[names.id]?.string }
-      guard versions.count > 1, let id = ids.max(by: { $0.utf8.count < $1.utf8.count }) else {
-        continue
-      }
+      guard versions.count > 1,
+        let id = ids.first(where: { !Self.isOtherForm($0) && $0.utf8.count == 18 })
+          ?? ids.max(by: { $0.utf8.count < $1.utf8.count })
+      else { continue }
       try unite(versions, id, Set(ids), &united, in: transaction)
     }
     return united
@@ -125,7 +126,18 @@ struct EntryUnion: Sendable {
   /// The forms in which the same id may be written, the one that names the record first.
   static func forms(of id: String) -> [String] {
     guard let known = SalesforceId(id) else { return [id] }
-    return known.text == id ? [id, known.shortText] : [known.text, known.shortText, id]
+    var forms = [known.text, known.shortText]
+    let suffix = known.text.dropFirst(15).lowercased()
+    forms.append(known.shortText + suffix)
+    if !forms.contains(id) { forms.append(id) }
+    return forms
+  }
+
+  /// Whether an id may be another form of one of 18 characters: it has 15, or small letters among the last three.
+  static func isOtherForm(_ id: String) -> Bool {
+    let bytes = id.utf8
+    return bytes.count == 15
+      || bytes.count == 18 && bytes.suffix(3).contains { (0x61...0x7a).contains($0) }
   }
 
   // MARK: What belongs to an entry
@@ -175,6 +187,30 @@ struct EntryUnion: Sendable {
     if !open.isEmpty { try ConflictStore.remove(entryIds, of: soupName, in: transaction) }
     try ConflictStore.save(conflict.map { [$0] } ?? [], in: transaction)
     return conflict != nil
+  }
+}
+
+extension ChildLink {
+  /// Lets children that name their parents by other forms of their ids name them by the ids that the parents' entries
+  /// have. Costs one query of the index if there are none.
+  func adopt(by parents: SyncSoup, in store: SmartStore) async throws {
+    let value = "{\(soupName):\(field)}"
+    let ids = try await store.read { reader in
+      try reader.rows(
+        "SELECT DISTINCT \(value) FROM {\(soupName)} WHERE length(\(value)) = 15 "
+          + "OR (length(\(value)) = 18 AND substr(\(value), 16) <> upper(substr(\(value), 16)))",
+        [], limit: nil
+      ).compactMap { $0[0]?.string }.filter { !SyncKeys.isLocalId($0) }
+    }
+    if ids.isEmpty { return }
+    try await store.inTransaction { transaction in
+      let known = Set(
+        try parents.entries(withIds: ids.flatMap(EntryUnion.forms), in: transaction).map(\.id))
+      for id in ids where !known.contains(id) {
+        guard let form = EntryUnion.forms(of: id).first(where: known.contains) else { continue }
+        try rewrite(from: id, to: form, in: transaction)
+      }
+    }
   }
 }
 

@@ -60,8 +60,10 @@ struct RequestMarks: Sendable {
     let time = scope.now()
     let end = RequestEnd(error, after: scope.context.serverClock.instant() - start)
     // Nothing was made, also by no request before this one: there is nothing to search for.
-    if end == .notProcessed, isFirst { return try await keepUnsent(group) }
+    if end == .notProcessed, isFirst { return try await refuse(group, error) }
     let refusal = (error as? SyncError).flatMap { error -> JSONValue? in
+      // An earlier request of the same call may have created some of them.
+      if end == .notProcessed { return nil }
       if error.code == .invalidRequest {
         return SyncUpDecision.clientError("INVALID_REQUEST", error.message)
       }
@@ -81,12 +83,28 @@ struct RequestMarks: Sendable {
     outcomes.forEach(scope.reportOutcome)
   }
 
-  /// Records that the records were not sent. Their entries do not change.
-  func keepUnsent(_ records: [SyncUpRecord]) async throws {
-    if records.isEmpty { return }
+  /// Stores that the server did not work on the request of records, or that there was no connection to it.
+  private func refuse(_ records: [SyncUpRecord], _ error: any Error) async throws {
     let time = scope.now()
+    if let error = error as? SyncError, let status = error.status {
+      let refusal = SyncUpDecision.clientError(
+        "HTTP_\(status)", error.message, isRetryable: true)
+      return try await store(
+        records.map { scope.outcome(of: $0, .rejected, id: $0.id, time, error: refusal) })
+    }
+    try await keepUnsent(records, because: "There was no connection to the server.")
+  }
+
+  /// Records that the records were not sent. Their entries do not change.
+  func keepUnsent(_ records: [SyncUpRecord], because reason: String) async throws {
+    if records.isEmpty { return }
+    let (time, error) = (scope.now(), SyncUpDecision.notSent(reason))
     // Without an action: no search on the server is needed.
-    let outcomes = records.map { scope.outcome(of: $0.entryId, $0.id, .unanswered, time) }
+    try await store(
+      records.map { scope.outcome(of: $0.entryId, $0.id, .notSent, time, error: error) })
+  }
+
+  private func store(_ outcomes: [SyncRecordOutcome]) async throws {
     try await scope.store.inTransaction { transaction in
       try OutcomeStore.save(outcomes, in: transaction)
     }

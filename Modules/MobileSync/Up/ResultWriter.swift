@@ -181,7 +181,13 @@ struct ResultWriter: Sendable {
       guard let id = newId ?? record.id else { continue }
       // A record that was downloaded before this entry got its id has a base version of its own.
       var base = known[id] ?? record.id.flatMap { known[$0] } ?? [:]
-      for (name, value) in record.values where !name.contains(".") { base[name] = value.value }
+      var uploaded = base[SyncKeys.uploaded]?.object ?? [:]
+      for (name, value) in record.values where !name.contains(".") {
+        let sent = value.value
+        base[name] = sent
+        uploaded[name] = ServerEquality.hasForms(sent) ? sent : nil
+      }
+      base[SyncKeys.uploaded] = uploaded.isEmpty ? nil : .object(uploaded)
       if record.makesRecord { for name in record.leftOut { base[name] = nil } }
       base[scope.fields.dateField] = nil
       if record.action == .create {

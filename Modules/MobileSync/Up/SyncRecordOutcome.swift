@@ -25,7 +25,9 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// another record of its tree has the conflict, ``SyncRecordOutcome/error`` says so. The entry
     /// is unchanged.
     public static let conflict = Kind(rawValue: "conflict")
-    /// Rejected by the server; the entry stays dirty and has the server's error.
+    /// Rejected by the server, or by a check before sending; the entry stays dirty and has the error. If the server
+    /// refused the request as a whole, since it was busy or a limit was reached (429, 503), the entry is unchanged, and
+    /// the member `retryable` of ``SyncRecordOutcome/error`` is true: the next run sends the record again.
     public static let rejected = Kind(rawValue: "rejected")
     /// The request was sent and no response is recorded yet. It is recorded for creates, and for
     /// updates that could be mistaken for another user's change. After a crash, it means the same
@@ -39,15 +41,22 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// The server has what this sync sends, and the entry has edits of other fields, by which it stays unsynced and
     /// which later downloads keep. ``SyncRecordOutcome/error`` names the fields.
     public static let partial = Kind(rawValue: "partial")
-    /// Not sent, because the server did not return its version of the record. The entry is
-    /// unchanged, and the next run requests it again.
+    /// Not sent, because the server did not return its version of the record; ``SyncRecordOutcome/error`` says so. The
+    /// entry is unchanged, and the next run requests it again.
     public static let undecided = Kind(rawValue: "undecided")
     /// Not sent, because it refers to a locally created record that is not uploaded yet. It is
     /// uploaded after that record.
     public static let waiting = Kind(rawValue: "waiting")
-    /// Nothing to upload: the app removed or cleaned the entry, its values are those that the server has, or it has no
-    /// flag.
+    /// Not sent, because there was no connection, or the target left the record out of its requests;
+    /// ``SyncRecordOutcome/error`` says so. The entry is unchanged, and the next run sends it.
+    public static let notSent = Kind(rawValue: "notSent")
+    /// Nothing to upload: the app removed or cleaned the entry, its values are those that the server has, the record was
+    /// created and deleted locally, or the entry has no flag.
     public static let nothingToDo = Kind(rawValue: "nothingToDo")
+
+    /// The stored kind of a request without a response that a later run has not repeated, since the server may have
+    /// executed it. Callers get ``SyncRecordOutcome/shown``.
+    static let inDoubt = Kind(rawValue: "inDoubt")
 
     /// The stored text.
     public var description: String { rawValue }
@@ -61,15 +70,16 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   public let entryId: Int64
   /// The value of its id field: the server's id if there is one.
   public let recordId: String?
-  /// The action; nil if there was nothing to send.
+  /// The action; nil if nothing was sent. A create whose response was lost stays a create when a later run finds the
+  /// record.
   public let action: SyncUpAction?
   /// The kind of the outcome.
   public let kind: Kind
   /// The time of the outcome, in milliseconds since 1970.
   public let time: Int64
-  /// The error of the server or of the check before sending; nil unless the record was rejected,
-  /// skipped because of another record, sent without some of its edits, or not sent again because the server may still
-  /// create it.
+  /// The error of the server or of the check before sending; nil unless the record was rejected, not sent, undecided,
+  /// skipped because of another record, sent without some of its edits, or not sent again because the server may have
+  /// created it.
   public let error: JSONValue?
 
   init(
@@ -102,7 +112,12 @@ public struct SyncRecordOutcome: Sendable, Equatable {
 
   /// Whether the server may have created or changed this record without an acknowledged response.
   var isLost: Bool {
-    action != nil && action != .delete && (kind == .inFlight || kind == .unanswered)
+    action != nil && action != .delete && Kind.unacknowledged.contains(kind)
+  }
+
+  /// The outcome as callers get it: a create in doubt is in conflict, and an update is undecided.
+  var shown: SyncRecordOutcome {
+    kind == .inDoubt ? with(action == .update ? .undecided : .conflict, error) : self
   }
 
   /// The same of the entry that the record's own has become one with; nil if it has not.
@@ -114,7 +129,9 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   }
 
   /// The same, with the reason why the record is not sent again.
-  func held(because error: JSONValue) -> SyncRecordOutcome {
+  func held(because error: JSONValue) -> SyncRecordOutcome { with(.inDoubt, error) }
+
+  private func with(_ kind: Kind, _ error: JSONValue?) -> SyncRecordOutcome {
     SyncRecordOutcome(
       syncId: syncId, soupName: soupName, entryId: entryId, recordId: recordId, action: action,
       kind: kind, time: time, error: error)
@@ -134,9 +151,14 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   }
 }
 
+extension SyncRecordOutcome.Kind {
+  /// The stored kinds of requests that were sent, or were about to be, and whose responses are not known.
+  static let unacknowledged = [inFlight, unanswered, inDoubt]
+}
+
 extension Set<SyncRecordOutcome.Kind> {
   /// The outcomes after which the server certainly has nothing of the record.
-  static let notAccepted: Set = [.rejected, .conflict, .undecided, .waiting]
+  static let notAccepted: Set = [.rejected, .conflict, .notSent, .undecided, .waiting]
 }
 
 /// The number of records of a sync up by outcome.
@@ -146,7 +168,8 @@ public struct SyncOutcomeCounts: Sendable, Equatable {
   /// Without anything to upload.
   public var nothingToDo = 0
   /// Not sent, or not with all edits: because of a change on the server, because the server's version is unknown,
-  /// because a referenced record has to be uploaded first, or because the sync does not send an edited field.
+  /// because a referenced record has to be uploaded first, because there was no connection, or because the sync does
+  /// not send an edited field.
   public var skipped = 0
   /// Rejected, or sent without a response. The entries stay dirty.
   public var failed = 0
@@ -158,7 +181,7 @@ public struct SyncOutcomeCounts: Sendable, Equatable {
     switch kind {
     case .succeeded: succeeded += count
     case .nothingToDo: nothingToDo += count
-    case .conflict, .partial, .undecided, .waiting: skipped += count
+    case .conflict, .inDoubt, .notSent, .partial, .undecided, .waiting: skipped += count
     default: failed += count
     }
   }

@@ -35,6 +35,8 @@ public struct SyncUpRecord: Sendable {
   /// The edited fields that this sync does not upload, in alphabetical order: by them the entry stays unsynced, for a
   /// sync that does.
   var otherEdits: [String] = []
+  /// The action of an earlier run whose response was lost, and that the server has executed; nil if there is none.
+  var recovered: SyncUpAction?
   /// Whether there are fields that go later.
   var isPartial: Bool { !leftOut.isEmpty }
   /// Whether those were all.
@@ -291,8 +293,32 @@ enum SyncUpDecision: Sendable {
     )
   }
 
+  /// The error of a record that is not sent since the server did not say what it has.
+  static let versionUnknown = clientError(
+    "VERSION_UNKNOWN",
+    "The server did not return its version of the record, so it was not sent. Run the sync again.")
+
+  /// The same of a tree.
+  static let treeVersionUnknown = clientError(
+    "VERSION_UNKNOWN",
+    "It is not known whether the server has changed this record or another one of its tree, so the tree was not sent. "
+      + "Run the sync again.")
+
+  /// The error of a record that was not sent.
+  static func notSent(_ reason: String) -> JSONValue {
+    clientError("NOT_SENT", "\(reason) The record was not sent. Run the sync again.")
+  }
+
   /// An error in the form of the server's, created locally.
-  static func clientError(_ code: String, _ message: String) -> JSONValue {
-    .object(["statusCode": .string(code), "message": .string(message), "fields": .array([])])
+  ///
+  /// - Parameter isRetryable: Whether the error has the member `retryable`: it says nothing about the record.
+  static func clientError(
+    _ code: String, _ message: String, isRetryable: Bool = false
+  ) -> JSONValue {
+    var error: JSONObject = [
+      "statusCode": .string(code), "message": .string(message), "fields": .array([]),
+    ]
+    if isRetryable { error["retryable"] = true }
+    return .object(error)
   }
 }

@@ -79,6 +79,19 @@ struct SyncUpRun: Sendable {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       report(sync)
     }
+    do {
+      return try await complete(&stages, &machine, ids, &sync)
+    } catch {
+      // The error that ended the run is the one to report.
+      try? await keepUnsent(ids, scope)
+      throw error
+    }
+  }
+
+  private func complete(
+    _ stages: inout some SyncUpStages, _ machine: inout SyncUpMachine, _ ids: [Int64],
+    _ sync: inout SyncState
+  ) async throws -> Int {
     var event = SyncUpMachine.Event.listed(ids)
     while let action = machine.handle(event) {
       switch action {
@@ -104,6 +117,29 @@ struct SyncUpRun: Sendable {
       }
     }
     preconditionFailure("No stage follows \(event).")
+  }
+
+  /// Stores of the entries that a run did not come to before it ended that they were not sent.
+  private func keepUnsent(_ ids: [Int64], _ scope: SyncUpScope) async throws {
+    // After a close nothing may be written.
+    if scope.context.signal.current == .closed { return }
+    let (soup, time) = (scope.context.soupName, scope.now())
+    let error = SyncUpDecision.notSent("The run ended before it came to this record.")
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
+      let outcomes = try await scope.store.inTransaction(durability: .normal) { transaction in
+        let known = try OutcomeStore.decided(slice, in: soup, by: context.syncId, transaction)
+        let outcomes = try transaction.entries(slice, of: soup)
+          .filter { RecordFlags(of: $0.record).local && !known.contains($0.id) }
+          .map { entryId, entry in
+            scope.outcome(
+              of: entryId, entry[scope.fields.idField]?.string, .notSent, time, error: error)
+          }
+        try OutcomeStore.save(outcomes, in: transaction)
+        return outcomes
+      }
+      outcomes.forEach(reportOutcome)
+    }
   }
 
   /// The entries that the target wants to upload.

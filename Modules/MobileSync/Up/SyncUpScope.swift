@@ -109,9 +109,11 @@ struct SyncUpScope: Sendable {
     of record: SyncUpRecord, _ kind: SyncRecordOutcome.Kind, id: String?, _ time: Int64,
     error: JSONValue? = nil
   ) -> SyncRecordOutcome {
-    SyncRecordOutcome(
+    let isAccepted = kind == .succeeded || kind == .partial
+    return SyncRecordOutcome(
       syncId: context.syncId, soupName: context.soupName, entryId: record.entryId, recordId: id,
-      action: record.action, kind: kind, time: time, error: error)
+      action: isAccepted ? record.recovered ?? record.action : record.action, kind: kind,
+      time: time, error: error)
   }
 
   /// The outcome to report of an entry for which there is no request.

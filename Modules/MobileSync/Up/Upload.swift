@@ -55,7 +55,9 @@ struct Upload: Sendable {
       try await apply(confirmed, to: group, mayRecreate: mayRecreate, &sent)
     }
     sent.leftOut = waiting.count
-    try await marks.keepUnsent(records.filter { waiting.contains($0.entryId) })
+    try await marks.keepUnsent(
+      records.filter { waiting.contains($0.entryId) },
+      because: "The target left it out of its requests.")
     return sent
   }
 

@@ -84,11 +84,12 @@ struct UploadBatch: Sendable {
     }
     for (entryId, entry) in page where held.inDoubt[entryId] == nil {
       guard let kind = held.reason(entryId) else { continue }
+      let error = kind == .undecided ? SyncUpDecision.versionUnknown : nil
       if case .send(let record) = scope.decision(entryId, entry) {
-        skip(.held, scope.outcome(of: record, kind, id: record.id, time))
+        skip(.held, scope.outcome(of: record, kind, id: record.id, time, error: error))
       } else {
         let id = entry[scope.fields.idField]?.string
-        skip(.held, scope.outcome(of: entryId, id, kind, time))
+        skip(.held, scope.outcome(of: entryId, id, kind, time, error: error))
       }
     }
   }
@@ -109,6 +110,7 @@ struct UploadBatch: Sendable {
     case .send(let record):
       let base = record.action == .update ? record.id.flatMap { known.bases[$0] } : nil
       var changed = record.noting(known.edits[entryId], base: base, scope.fields.names)
+      changed.recovered = recovered.actions[entryId]
       if scope.merge != nil, let base {
         changed = changed.changed(from: base)
       } else if record.action == .update, let edits = known.edits[entryId] {
@@ -133,7 +135,7 @@ struct UploadBatch: Sendable {
       }
       toSend.append(changed)
     case .removeEntry(let id):
-      skip(.neverSent, scope.outcome(of: entryId, id, .succeeded, time))
+      skip(.neverSent, scope.outcome(of: entryId, id, .nothingToDo, time))
     case .refuse(let id, let error):
       skip(.refused, scope.outcome(of: entryId, id, .rejected, time, error: error))
     case .nothing: skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
@@ -145,7 +147,7 @@ struct UploadBatch: Sendable {
   /// Stores the outcomes of the entries that need no request. Each entry is read again: one that
   /// the app has changed since stays as it is.
   func completeLocally(_ scope: SyncUpScope) async throws {
-    inDoubt.forEach(scope.reportOutcome)
+    inDoubt.map(\.shown).forEach(scope.reportOutcome)
     let outcomes = Skip.allCases.flatMap { skipped[$0] ?? [] }
     if outcomes.isEmpty { return }
     let soup = scope.context.soupName

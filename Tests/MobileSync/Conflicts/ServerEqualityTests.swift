@@ -49,6 +49,25 @@ import Testing
   }
 
   @Test(arguments: [
+    (#""12""#, "12", true), (#""12.0""#, "12", true), (#"" 12 ""#, "12", true),
+    (#""12""#, "13", false),
+    (#""true""#, "true", true), (#""TRUE""#, "true", true), (#""true""#, "false", false),
+    (#""true""#, "1", false), (#""1""#, "true", false), ("1", "true", false), (#""""#, "0", false),
+    (#""""#, "false", false), (#""a""#, "1", false), (#""0x1""#, "1", false),
+    (#""nan""#, "1", false),
+  ])
+  func `a text that spells a number or a Boolean may be stored as it, and the reverse`(
+    text: String, value: String, is isStored: Bool
+  ) throws {
+    let (text, value) = (try JSONSlice(parsing: text).value, try JSONSlice(parsing: value).value)
+    #expect(ServerEquality.isStored(text, as: value) == isStored)
+    #expect(ServerEquality.isStored(value, as: text) == isStored)
+    #expect(ServerEquality.mayBeStored(text, as: value) == isStored)
+    // As edits they differ.
+    #expect(!ServerEquality.same(text, value) || text == value)
+  }
+
+  @Test(arguments: [
     ("10.0042", "10", true), ("10.0042", "11", false), ("10.6", "11", true), ("10.6", "10", false),
     ("12.345", "12.35", true), ("12.345", "12.34", true), ("12.345", "12.36", false),
     ("-0.5", "-1", true), ("1e300", "1e300", true), ("1e300", "2e300", false),

@@ -182,13 +182,14 @@ import TestSupport
   }
 
   @Test(.covers("MS-195"))
-  func `a create that was lost, and whose values a trigger replaced, is held by another device`()
+  func `a create that was lost, and whose values a flow replaced, is held by another device`()
     async throws
   {
     let (first, second, _) = try await devices()
     let org = first.org
-    org.changeValuesOnSaving { _, fields in
-      if fields["Phone"] == "1" { fields["Phone"] = "none" }
+    org.runAfterChanges { change in
+      guard change.old == nil, change.new?["Phone"] == "1" else { return [] }
+      return [InMemoryOrg.FlowUpdate(change.type, change.id, ["Phone": "none"])]
     }
     try await first.create([["Name": "made", "Phone": "1"]])
     org.intervene { _, request in request.line.hasPrefix("POST") ? .dropResponse : .none }

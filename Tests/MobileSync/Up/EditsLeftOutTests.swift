@@ -42,6 +42,29 @@ import TestSupport
     }
   }
 
+  @Test(.covers("MS-206"), arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `a value of a decision that the sync does not send stays unsynced, and the outcome names it`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (device, ids) = try await device(mode)
+    try await edit(ids[0], device, ["Name": "mine"])
+    device.org.update("Account", ids[0], ["Name": "theirs"])
+    try await run("up", device)
+    let conflict = try #require(try await device.store.conflicts().first)
+    // No sync has downloaded this field.
+    try await device.store.resolve(conflict, .values(["Name": "both", "Fax": "9"]))
+    for _ in 0..<2 {
+      let up = try await run("up", device)
+      let outcome = try await outcome(ids[0], up, device)
+      #expect(outcome?.kind == .partial && outcome?.error?["fields"] == ["Fax"])
+      #expect(try await device.manager.outcomeCounts(forId: up.id).skipped == 1)
+    }
+    #expect(device.org.record("Account", ids[0])?["Name"] == "both")
+    try await run("all", device)
+    #expect(device.org.record("Account", ids[0])?["Fax"] == "9")
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
   private func outcome(_ id: String, _ sync: SyncState, _ device: Device) async throws
     -> SyncRecordOutcome?
   {

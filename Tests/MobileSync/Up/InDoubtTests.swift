@@ -68,7 +68,14 @@ import TestSupport
   ) async throws {
     let story = try await Story(Self.targets[target], mode)
     story.org.update("Account", story.made, ["Phone": "theirs"])
-    for _ in 0..<2 { try await story.run("up") }
+    for _ in 0..<2 {
+      let sync = try await story.run("up")
+      let outcomes = try await story.device.manager.outcomes(forId: sync.id)
+      #expect(outcomes.map(\.kind) == [.conflict] && outcomes.first?.action == .create)
+      #expect(outcomes.first?.error?["statusCode"] == "IN_DOUBT")
+      let counts = try await story.device.manager.outcomeCounts(forId: sync.id)
+      #expect(counts.skipped == 1 && counts.failed == 0)
+    }
     #expect(story.org.records("Account").count == 1)
     let conflict = try #require(try await story.conflict())
     #expect(conflict.kind == .inDoubt && conflict.candidates.map(\.id) == [story.made])
@@ -122,16 +129,45 @@ import TestSupport
     }
   }
 
-  @Test(.covers("MS-195"))
-  func `so is one whose values the server changed as it stored them`() async throws {
+  /// What a device sends in the field Phone, and what the server makes of it as it stores it.
+  static let forms: [(sent: JSONValue, stored: JSONValue)] = [
+    ("5551234", "(555) 1234"), (" a ", "a"), ("12", 12), (12, "12"), ("true", true),
+    (false, "false"),
+    (10.0042, 10), ("2024-01-01T01:00:00.000+0100", "2024-01-01T00:00:00.000Z"),
+  ]
+
+  @Test(.covers("MS-195"), arguments: forms.indices, modes)
+  func `a record with other forms of the values gives its id to the entry`(
+    form: Int, mode: SyncMergeMode
+  ) async throws {
+    let (sent, stored) = Self.forms[form]
     let story = try await Story(
-      CollectionSyncUpTarget(), .overwrite, ["Id": "local_1", "Name": "Ann", "Phone": "5551234"])
-    // As a trigger would, without another date.
+      CollectionSyncUpTarget(), mode, ["Id": "local_1", "Name": "Ann", "Phone": sent])
+    // As the server does by itself, without another date.
     story.org.setTickLength(0)
-    story.org.update("Account", story.made, ["Phone": "(555) 1234"])
+    story.org.update("Account", story.made, ["Phone": stored])
+    let sync = try await story.run("up")
+    let outcome = try #require(try await story.device.manager.outcomes(forId: sync.id).first)
+    #expect(outcome.kind == .succeeded && outcome.action == .create)
+    #expect(outcome.recordId == story.made)
     try await story.run("up")
     #expect(story.org.records("Account").count == 1)
-    #expect(try await story.conflict()?.kind == .inDoubt)
+    #expect(try await story.device.rows().map { $0["Id"]?.string } == [story.made])
+    #expect(try await story.device.dirtyRows().isEmpty)
+    #expect(try await story.conflict() == nil)
+  }
+
+  @Test(.covers("MS-195"))
+  func `a record in doubt is held if two others have another form of its values`() async throws {
+    let story = try await Story(
+      CollectionSyncUpTarget(), .overwrite, ["Id": "local_1", "Name": "Ann", "Phone": "5551234"],
+      arrives: false)
+    for phone in ["(555) 1234", "555-1234"] {
+      createElsewhere(["Name": "Ann", "Phone": .string(phone)], in: story.org)
+    }
+    try await story.run("up")
+    #expect(story.org.records("Account").count == 2)
+    #expect(try await story.conflict()?.candidates.count == 2)
   }
 
   @Test(.covers("MS-195"), arguments: modes)
@@ -283,6 +319,18 @@ import TestSupport
     }
     try await story.run("up")
     #expect(story.org.records("Account").count == 20)
+    #expect(try await story.device.dirtyRows().isEmpty)
+    #expect(try await story.conflict() == nil)
+  }
+
+  @Test(.covers("MS-195"), arguments: targets.indices, modes)
+  func `a record of the same name that is as it was created is another record`(
+    target: Int, mode: SyncMergeMode
+  ) async throws {
+    let story = try await Story(Self.targets[target], mode, arrives: false)
+    createElsewhere(["Name": "a", "Phone": "2"], in: story.org)
+    try await story.run("up")
+    #expect(story.org.records("Account").compactMap { $0["Phone"]?.string } == ["2", "1"])
     #expect(try await story.device.dirtyRows().isEmpty)
     #expect(try await story.conflict() == nil)
   }

@@ -15,7 +15,7 @@ import Testing
     return device
   }
 
-  @Test func `a record that the target leaves out is unanswered, and the run fails`()
+  @Test func `a record that the target leaves out is not sent, and the run fails`()
     async throws
   {
     let device = try await device(["a", "lost", "b"])
@@ -27,7 +27,8 @@ import Testing
     #expect((error?.cause as? SyncError)?.code == .invalidTarget)
     #expect(error?.message.contains("1 of 3 records") == true)
     let outcomes = try await device.manager.outcomes(forId: run.state.id)
-    #expect(outcomes.map(\.kind) == [.succeeded, .succeeded, .unanswered])
+    #expect(outcomes.map(\.kind) == [.succeeded, .succeeded, .notSent])
+    #expect(outcomes.last?.error?["statusCode"] == "NOT_SENT")
     // No search on the server follows: it was never sent.
     #expect(outcomes.last?.action == nil && outcomes.last?.entryId == 2)
     #expect(await run.allOutcomes().count == 3)

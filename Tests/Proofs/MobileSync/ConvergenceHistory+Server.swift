@@ -27,24 +27,33 @@ extension ConvergenceHistory {
     org.setQueryTime(0)
     org.pageSize = world.pageSize
     org.setChildPageSize(world.pageSize)
-    let tags = Mutex(Set<String>())
     org.changeValuesOnSaving { _, fields in
-      let tag = fields[ConvergenceFields.tag]?.string
-      let isNew = tag.map { tag in tags.withLock { $0.insert(tag).inserted } } ?? false
       for field in ConvergenceFields.written {
         guard let value = fields[field].map({ ConvergenceLedger.typed($0, in: field) }) else {
           continue
         }
-        fields[field] = value
-        if world.replacesValues, isNew, field != ConvergenceFields.name {
-          fields[field] = ConvergenceLedger.replaced(value, in: field)
-        } else if world.normalizes {
-          fields[field] = ConvergenceLedger.normalized(value, in: field)
-        }
+        fields[field] = world.normalizes ? ConvergenceLedger.normalized(value, in: field) : value
       }
     }
-    org.runAfterChanges { change in Self.flow(change, world) }
+    let tags = Mutex(Set<String>())
+    org.runAfterChanges { change in
+      let tag = change.new?[ConvergenceFields.tag]?.string
+      let isNew = tag.map { tag in tags.withLock { $0.insert(tag).inserted } } ?? false
+      return (world.replacesValues && isNew ? Self.replacement(change) : [])
+        + Self.flow(change, world)
+    }
     for number in 0..<3 { createOnServer(number) }
+  }
+
+  /// Replaces the values of a new record, except its name, in a transaction of its own.
+  private static func replacement(_ change: InMemoryOrg.Change) -> [InMemoryOrg.FlowUpdate] {
+    var fields: JSONObject = [:]
+    for field in ConvergenceFields.written where field != ConvergenceFields.name {
+      if let value = change.new?[field] {
+        fields[field] = ConvergenceLedger.replaced(value, in: field)
+      }
+    }
+    return [InMemoryOrg.FlowUpdate(change.type, change.id, fields)]
   }
 
   /// Sets a field of the changed record, and moves the dates of the parents of changed children, as a

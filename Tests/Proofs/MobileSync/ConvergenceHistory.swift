@@ -238,18 +238,34 @@ final class ConvergenceHistory: Sendable {
     }
   }
 
-  /// A record that was renamed before its device has found it counts as another one: the device sends it again.
+  /// A record that was renamed before its device has found it counts as another one: the device sends it again. So does
+  /// one that was changed in the second of its creation, since it looks as if it never had what was sent.
   private func allowRepetition(_ device: ConvergenceDevice) async throws {
     for row in try await device.allRows() where row.isDirty {
       for record in org.records(world.levels[row.level].object)
       where record["Id"]?.string != row.id
         && record[ConvergenceFields.tag] == row.record[ConvergenceFields.tag]
       {
-        let names = [record, org.original(record["Id"]?.string ?? "")].map {
-          ConvergenceLedger.number(of: $0?[ConvergenceFields.name])
+        let original = org.original(record["Id"]?.string ?? "") ?? [:]
+        let names = [record, original].map {
+          ConvergenceLedger.number(of: $0[ConvergenceFields.name])
         }
-        if names[0] != names[1] { ledger.allowRepeating(record) }
+        let isUntouched = record["CreatedDate"] == record["LastModifiedDate"]
+        if names[0] != names[1] || isUntouched && isOther(record, than: original) {
+          ledger.allowRepeating(record)
+        }
       }
+    }
+  }
+
+  /// Whether a record has other values than those with which it was created, apart from their forms.
+  private func isOther(_ record: JSONObject, than original: JSONObject) -> Bool {
+    original.contains { field, value in
+      if field == "Id" || field == "attributes" { return false }
+      guard ConvergenceFields.written.contains(field) else { return record[field] != value }
+      let typed = ConvergenceLedger.typed(value, in: field)
+      return record[field] != typed
+        && record[field] != ConvergenceLedger.normalized(typed, in: field)
     }
   }
 

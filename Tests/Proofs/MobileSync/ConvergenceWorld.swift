@@ -54,7 +54,7 @@ struct ConvergenceWorld: Sendable, Equatable {
   var hasSecondDown = false
   /// Whether the org trims texts, formats phone numbers and rounds numbers.
   var normalizes = false
-  /// Whether a trigger replaces the values of each new record by others, except its name.
+  /// Whether a flow replaces the values of each new record by others, except its name, after the creation.
   var replacesValues = false
   /// Whether one user creates all records, and they share most of their values: only names tell them apart.
   var sharesValues = false
@@ -95,6 +95,8 @@ struct ConvergenceWorld: Sendable, Equatable {
     pageSize = pick([1, 2, 3, 1_000])
     batchSize = pick([1, 2, 3, 25])
     tickLength = pick([150, 400, 1_000, 2_600])
+    // What a flow changes in the second of the creation looks like another record.
+    if replacesValues { tickLength = max(tickLength, 1_000) }
     let count = pick([2, 2, 2, 3])
     let usual = Modes(down: pick(Self.modes), secondDown: pick(Self.modes), up: pick(Self.modes))
     let isMixed = pick([true, false])
@@ -165,7 +167,7 @@ extension ConvergenceWorld: CustomStringConvertible {
     if hasExternalId { parts.append("external id") }
     if hasSecondDown { parts.append("two syncs down") }
     if normalizes { parts.append("the server normalizes values") }
-    if replacesValues { parts.append("a trigger replaces the values of new records") }
+    if replacesValues { parts.append("a flow replaces the values of new records") }
     if sharesValues { parts.append("records of one user share their values") }
     if hasFlow { parts.append("a flow") }
     if rollsUp { parts.append("children change their parents' dates") }

@@ -33,7 +33,7 @@ struct UnacknowledgedCreateRecovery: Sendable {
       }
       lost.append(Lost(record: record, mark: mark))
     }
-    var inDoubt: Set<Int64> = []
+    var inDoubt: [Int64: SyncRecordOutcome] = [:]
     var patience = SearchPatience()
     while !lost.isEmpty {
       try await search(&lost, on: target)
@@ -41,27 +41,23 @@ struct UnacknowledgedCreateRecovery: Sendable {
       let result = try await scope.store.inTransaction { transaction in
         let result = try adopt(found, in: transaction)
         if let end = scope.context.serverClock.latestArrival {
-          let open = result.inDoubt.union(result.late)
+          let open = result.late.union(result.inDoubt.keys)
           try OutcomeStore.end(
             found.map(\.mark).filter { open.contains($0.outcome.entryId) }, at: end,
             in: transaction)
         }
         return result
       }
-      inDoubt.formUnion(result.inDoubt)
+      inDoubt.merge(result.inDoubt) { _, new in new }
       for entryId in result.made { recovered.actions[entryId] = .create }
       lost.removeAll { !result.late.contains($0.record.entryId) }
       guard let end = lost.map(\.openFor).min() else { break }
       guard let pause = patience.pause(until: end) else {
-        return try await hold(lost).merging(
-          marks.filter { inDoubt.contains($0.key) }.mapValues(\.outcome)
-        ) {
-          first, _ in first
-        }
+        return try await hold(lost).merging(inDoubt) { first, _ in first }
       }
       try await scope.context.pause(for: pause)
     }
-    return marks.filter { inDoubt.contains($0.key) }.mapValues(\.outcome)
+    return inDoubt
   }
 
   /// A record that may have been made, and those on the server that it may be; nil if that is not known.
@@ -106,10 +102,9 @@ struct UnacknowledgedCreateRecovery: Sendable {
     let held = late.map { lost in
       let until = min(lost.mark.openUntil ?? now, latest)
       let outcome = lost.mark.outcome.held(
-        because: SyncUpDecision.clientError(
-          "IN_DOUBT",
-          "The response to the create of this record was lost, and the server may still create it until "
-            + "\(SalesforceDate(milliseconds: until).text). Run the sync again after that time."))
+        because: Self.inDoubt(
+          "the server may still create it until \(SalesforceDate(milliseconds: until).text). Run the sync again after "
+            + "that time."))
       return (lost: lost, outcome: outcome, until: until)
     }
     try await scope.store.inTransaction { transaction in
@@ -120,24 +115,30 @@ struct UnacknowledgedCreateRecovery: Sendable {
         held.compactMap { lost, outcome, until in
           entries[outcome.entryId].map { conflict(lost, $0, [], until: until) }
         }, in: transaction)
-      try OutcomeStore.hold(held.map { ($0.outcome, $0.until) }, in: transaction)
+      try OutcomeStore.hold(held.map { ($0.outcome, $0.until as Int64?) }, in: transaction)
     }
     return Dictionary(
       held.map { ($0.outcome.entryId, $0.outcome) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Assigns each record its first candidate that agrees and belongs to no other entry, and skips
-  /// records that may be another candidate.
+  /// The error of an outcome, with what else is known.
+  private static func inDoubt(_ detail: String) -> JSONValue {
+    SyncUpDecision.clientError(
+      "IN_DOUBT", "The response to the create of this record was lost, and \(detail)")
+  }
+
+  /// Assigns each record its first candidate that agrees and belongs to no other entry, or else the only one that
+  /// agrees in another form of the values, and skips records that may be another candidate.
   ///
   /// A candidate that was created locally under another id, or that stood in an entry before the record was sent, is
   /// another record, however much alike they are. One that a sync down has downloaded since then is the
   /// lost record, in a second entry: they become one, unless that entry was edited.
   ///
-  /// - Returns: The entries in doubt, those whose records the server does not have, but may still make, and those whose
-  ///   records it has made.
+  /// - Returns: The outcomes of the entries in doubt, the entries whose records the server does not have, but may still
+  ///   make, and those whose records it has made.
   private func adopt(
     _ found: [Lost], in transaction: borrowing StoreTransaction
-  ) throws -> (inDoubt: Set<Int64>, late: Set<Int64>, made: Set<Int64>) {
+  ) throws -> (inDoubt: [Int64: SyncRecordOutcome], late: Set<Int64>, made: Set<Int64>) {
     let ids = found.flatMap { ($0.candidates ?? []).map(\.id) }
     let known = try scope.soup.entryIds(of: ids, in: transaction)
     var claimed = try LocalIdIndex.createdLocally(among: ids, in: transaction)
@@ -156,16 +157,37 @@ struct UnacknowledgedCreateRecovery: Sendable {
     var adopted: [JSONSlice] = []
     var origins: [Int64: JSONObject] = [:]
     var made: [(record: SyncUpRecord, newId: String?)] = []
+    var forms: [(record: SyncUpRecord, values: JSONObject)] = []
     let entries = try transaction.entries(Array(lost.keys), of: scope.context.soupName)
-    for (entryId, entry) in entries {
+    var chosen: [Int64: UnacknowledgedCreateCandidate] = [:]
+    for entryId in entries.map(\.id) {
       guard let found = lost[entryId],
-        let id = found.candidates?.first(where: {
+        let candidate = found.candidates?.first(where: {
           $0.agrees && !edited.contains($0.id) && isFree($0, found)
-        })?.id
+        })
       else { continue }
-      claimed.insert(id)
+      chosen[entryId] = candidate
+      claimed.insert(candidate.id)
+    }
+    for entryId in entries.map(\.id) where chosen[entryId] == nil {
+      guard let found = lost[entryId],
+        let alike = found.candidates?.filter({ $0.agreesInForm && isFree($0, found) }),
+        alike.count == 1, !edited.contains(alike[0].id)
+      else { continue }
+      chosen[entryId] = alike[0]
+      claimed.insert(alike[0].id)
+    }
+    for (entryId, entry) in entries {
+      guard let found = lost[entryId], let candidate = chosen[entryId] else { continue }
+      let id = candidate.id
       made.append((found.record, id))
-      origins[entryId] = found.mark.values
+      // The server's form of a value counts as what was agreed on, so that it is no change by others.
+      let changed = Self.forms(of: found.mark.values, candidate.values)
+      forms.append((found.record.accepted(as: id), changed))
+      origins[entryId] = ConflictMerge.overlaid(found.mark.values, with: changed)
+      let taken = changed.filter {
+        ServerEquality.same(entry[$0.key]?.value, found.mark.values[$0.key])
+      }.map { (key: $0.key, value: $0.value) }
       var flags = RecordFlags(of: entry)
       flags.created = false
       // An entry without edits, whose record was to be created again with others of its tree, stays one.
@@ -173,10 +195,13 @@ struct UnacknowledgedCreateRecovery: Sendable {
       if let children, let old = entry[scope.fields.idField]?.string {
         try children.rewrite(from: old, to: id, in: transaction)
       }
-      adopted.append(try entry.setting(flags.members + [(scope.fields.idField, .string(id))]))
+      adopted.append(
+        try entry.setting(taken + flags.members + [(scope.fields.idField, .string(id))]))
     }
     try scope.write(adopted, in: transaction)
-    try ResultWriter(scope: scope).remember(made, in: transaction)
+    let results = ResultWriter(scope: scope)
+    try results.remember(made, in: transaction)
+    try results.keep(forms, in: transaction)
     try LocalIdIndex.follow(
       Dictionary(
         made.compactMap { record, id in
@@ -208,16 +233,35 @@ struct UnacknowledgedCreateRecovery: Sendable {
     )
   }
 
+  /// The server's values that differ from what was sent, among those that can be compared.
+  private static func forms(of sent: JSONObject, _ made: JSONObject) -> JSONObject {
+    JSONObject(
+      sent.compactMap { name, value in
+        guard let stored = made[name], value.object == nil, value.array == nil,
+          !ServerEquality.same(value, stored)
+        else { return nil }
+        return (key: name, value: stored)
+      })
+  }
+
   /// Stores a conflict for each record that the server may have, and ends the conflicts of the
   /// others.
+  ///
+  /// - Returns: The outcomes of the entries in doubt.
   private func holdDoubtful(
     _ left: [(lost: Lost, entry: JSONSlice, candidates: [UnacknowledgedCreateCandidate]?)],
     in transaction: borrowing StoreTransaction
-  ) throws -> Set<Int64> {
+  ) throws -> [Int64: SyncRecordOutcome] {
     let stored = try ConflictStore.conflicts(
       of: left.map(\.lost.record.entryId), in: scope.context.soupName, transaction)
     var open: [SyncConflict] = []
+    var outcomes: [Int64: SyncRecordOutcome] = [:]
     for (lost, entry, candidates) in left where candidates?.isEmpty != true {
+      let detail =
+        candidates == nil
+        ? "the server did not say whether it has the record. Run the sync again, or resolve the conflict."
+        : "the server has records that may be it. Resolve the conflict."
+      outcomes[lost.record.entryId] = lost.mark.outcome.held(because: Self.inDoubt(detail))
       let conflict = conflict(lost, entry, candidates ?? [])
       let earlier = stored[lost.record.entryId]
       open.append(earlier?.isSame(as: conflict) == true ? earlier ?? conflict : conflict)
@@ -228,7 +272,8 @@ struct UnacknowledgedCreateRecovery: Sendable {
       try ConflictStore.remove(ended.map(\.entryId), of: scope.context.soupName, in: transaction)
     }
     try ConflictStore.save(open, in: transaction)
-    return held
+    try OutcomeStore.hold(outcomes.values.map { ($0, nil) }, in: transaction)
+    return outcomes
   }
 
   private func conflict(

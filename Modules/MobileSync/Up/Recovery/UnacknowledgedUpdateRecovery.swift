@@ -39,8 +39,16 @@ struct UnacknowledgedUpdateRecovery: Sendable {
     var unclear: [Int64: SyncRecordOutcome] = [:]
     for type in waiting.keys.sorted() {
       let result = try await adopt(waiting[type] ?? [], fetcher)
-      for entryId in result.unclear { unclear[entryId] = marks[entryId]?.outcome }
+      for entryId in result.unclear {
+        unclear[entryId] = marks[entryId]?.outcome.held(because: SyncUpDecision.versionUnknown)
+      }
       for entryId in result.arrived { recovered.actions[entryId] = .update }
+    }
+    let held = unclear.values.map { (outcome: $0, until: Int64?.none) }
+    if !held.isEmpty {
+      try await scope.store.inTransaction { transaction in
+        try OutcomeStore.hold(held, in: transaction)
+      }
     }
     return unclear
   }
