@@ -116,7 +116,8 @@ public struct SyncError: FieldforceError {
   public let message: String
   /// The HTTP status, if the server responded.
   public let status: Int?
-  /// The first part of the server's response. It may contain record data: do not log it.
+  /// The first part of the server's response, without the secrets that it repeats. It may contain record data: do not
+  /// log it.
   public let body: String?
   /// The state in which the run ended, for ``Code/failed`` and ``Code/stopped``.
   public let state: SyncState?
@@ -131,9 +132,9 @@ public struct SyncError: FieldforceError {
     state: SyncState? = nil, cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
   ) {
     self.code = code
-    self.message = message
+    self.message = Redaction.redact(message)
     self.status = status
-    self.body = body
+    self.body = body.map(Redaction.redact)
     self.state = state
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)

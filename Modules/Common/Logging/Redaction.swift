@@ -1,4 +1,4 @@
-/// The removal of secrets from text before it is logged (CA-20).
+/// The removal of secrets from text before it is logged (CA-20), or becomes part of an error.
 public enum Redaction: Sendable {
   /// Members whose string value is masked.
   private static let members: Set<String> = [
@@ -20,9 +20,24 @@ public enum Redaction: Sendable {
   /// Returns the text with all but the last four characters masked (all of them if there are no
   /// more) in: string values of JSON members that hold tokens, parameters of URLs and forms that
   /// do, and values of `Authorization:` headers. Passwords and one-time codes are removed
-  /// completely. The case of names does not matter.
+  /// completely. The case of names does not matter. Secrets that this process has sent to a server are
+  /// masked wherever they stand.
   public static func redact(_ text: String) -> String {
-    let bytes = Array(text.utf8)
+    String(decoding: redact(Array(text.utf8)), as: UTF8.self)
+  }
+
+  /// As ``redact(_:)``, for the body of a response.
+  package static func redact(_ bytes: [UInt8]) -> [UInt8] {
+    SecretsInUse.masking(redactNamed(bytes))
+  }
+
+  /// Whether a member or parameter of this name holds a secret.
+  package static func isSecret(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return members.contains(name) || parameters.contains(name) || typed.contains(name)
+  }
+
+  private static func redactNamed(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
     var at = 0
@@ -43,7 +58,7 @@ public enum Redaction: Sendable {
       }
       at = end
     }
-    return String(decoding: result, as: UTF8.self)
+    return result
   }
 
   /// Returns a URL with `[redacted]` in place of the values of the parameters in `names`, whatever
@@ -165,5 +180,15 @@ public enum Redaction: Sendable {
     case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2d: true
     default: false
     }
+  }
+}
+
+extension JSONValue {
+  /// The value without the secrets in its texts, see ``Redaction/redact(_:)``.
+  package var redacted: JSONValue {
+    let text = text
+    let redacted = Redaction.redact(text)
+    if redacted == text { return self }
+    return (try? JSONValue(parsing: redacted)) ?? .string(redacted)
   }
 }

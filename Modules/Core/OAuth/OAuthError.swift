@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// A failed login, token refresh or identity call.
 ///
-/// It never contains a token, code, password or verifier.
+/// It never contains a token, code, password or verifier, even if the server's words repeat one.
 public struct OAuthError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -166,8 +166,22 @@ public struct OAuthError: FieldforceError {
   /// The source location where the error was created.
   public let location: SourceLocation
 
-  /// Whether the same call may succeed later, according to the code.
-  public var isRetryable: Bool { code.isRetryable }
+  /// Whether the response cannot be from a token endpoint: it is neither a token response nor an error of OAuth.
+  ///
+  /// A proxy or a captive portal sends such responses. They say nothing about the session, which stays.
+  public private(set) var isUnexpectedResponse = false
+
+  /// Whether the same call may succeed later, according to the code, or because the response was unexpected.
+  public var isRetryable: Bool { code.isRetryable || isUnexpectedResponse }
+  /// The effect of this failure: that of the code, or ``OAuthEffect/tryLater`` if the response was unexpected.
+  public var effect: OAuthEffect { isUnexpectedResponse ? .tryLater : code.effect }
+
+  /// The same error for a response that cannot be from a token endpoint.
+  var unexpected: OAuthError {
+    var error = self
+    error.isUnexpectedResponse = true
+    return error
+  }
 
   /// Creates an error, for a custom ``LoginPresenter``.
   public init(
@@ -177,9 +191,9 @@ public struct OAuthError: FieldforceError {
   ) {
     self.identityNumber = identityNumber
     self.code = code
-    self.message = message
-    self.serverError = serverError
-    self.serverDescription = serverDescription
+    self.message = Redaction.redact(message)
+    self.serverError = serverError.map(Redaction.redact)
+    self.serverDescription = serverDescription.map(Redaction.redact)
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)
   }

@@ -20,8 +20,9 @@ extension OAuthService {
   /// - Throws: ``OAuthError``.
   func renewedTokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
     let request = try await request(for: grant, at: server)
-    let response = try await refreshAnswer(to: request, during: grant.what)
-    return try tokens(in: response, by: grant)
+    // The platform's code for an assertion belongs to a login; here there is a session that may be kept.
+    return try TokenResponse(
+      try await refreshAnswer(to: request, during: grant.what), during: grant.what)
   }
 
   private func request(

@@ -110,6 +110,7 @@ struct OAuthService: Sendable {
         .insecureURL,
         "\(request.url.withoutQuery) is not https. Plain http is for this machine alone.")
     }
+    request.noteSecrets()
     let start = ContinuousClock.now
     var response: RestResponse?
     defer {
@@ -142,5 +143,27 @@ struct OAuthService: Sendable {
       method: request.method, path: RequestLine.safePath(request.url.absoluteString),
       status: response?.status, duration: duration, sentBytes: Int64(request.body?.count ?? 0),
       receivedBytes: Int64(response?.body.count ?? 0))
+  }
+}
+
+extension TransportRequest {
+  /// Makes the request's secrets known, so that no error and no log shows them if the server repeats one.
+  fileprivate func noteSecrets() {
+    SecretsInUse.note(authorization: headers[.authorization])
+    if let value = headers[.authorization], value.hasPrefix("Basic "),
+      let pair = Base64URL.decode(String(value.dropFirst("Basic ".count))),
+      let password = String(decoding: pair, as: UTF8.self).split(separator: ":", maxSplits: 1).last
+    {
+      SecretsInUse.note(password)
+    }
+    guard let body else { return }
+    if let json = try? JSONSlice(parsing: body), json.kind == .object {
+      for (name, value) in json.members where Redaction.isSecret(name) {
+        if let text = value.string { SecretsInUse.note(text) }
+      }
+      return
+    }
+    for (name, value) in PercentEncoding.pairs(ofForm: String(decoding: body, as: UTF8.self))
+    where Redaction.isSecret(name) { SecretsInUse.note(value) }
   }
 }

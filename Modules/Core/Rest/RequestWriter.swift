@@ -42,6 +42,7 @@ struct RequestWriter: Sendable {
       }
       headers[.authorization] = "Bearer \(token)"
     }
+    SecretsInUse.note(authorization: headers[.authorization])
     if headers[.userAgent] == nil {
       headers[.userAgent] = userAgent.text(qualifier: request.userAgentQualifier)
     }

@@ -92,10 +92,10 @@ public struct RestError: FieldforceError {
     /// The fields concerned.
     public let fields: [String]
 
-    /// Creates a server error.
+    /// Creates a server error, without the secrets that the server repeats.
     public init(errorCode: String, message: String, fields: [String] = []) {
-      self.errorCode = errorCode
-      self.message = message
+      self.errorCode = Redaction.redact(errorCode)
+      self.message = Redaction.redact(message)
       self.fields = fields
     }
   }
@@ -104,7 +104,7 @@ public struct RestError: FieldforceError {
   public let code: Code
   /// The failure, its subject and the remedy; without query, token or record data.
   public let message: String
-  /// The unchanged body of the response; empty if there was none. It may contain record data.
+  /// The body of the response without the secrets that it repeats; empty if there was none. It may contain record data.
   public let body: [UInt8]
   /// The errors in the server's response, in its order.
   public let serverErrors: [ServerError]
@@ -122,8 +122,8 @@ public struct RestError: FieldforceError {
     cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
   ) {
     self.code = code
-    self.message = message
-    self.body = body
+    self.message = Redaction.redact(message)
+    self.body = Redaction.redact(body)
     self.serverErrors = serverErrors
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)

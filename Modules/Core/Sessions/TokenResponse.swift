@@ -8,10 +8,10 @@ struct TokenResponse: Sendable {
 
   /// Parses a response.
   ///
-  /// - Throws: ``OAuthError``: what the server named, whatever the status; `serverUnavailable` or
-  ///   `rateLimitExceeded` if it named nothing and its status says that; `codeWithoutObject` if the
-  ///   response is not a JSON object; `malformedResponse` if it has no access token, an address in it
-  ///   is not secure, or the id of a community is none.
+  /// - Throws: ``OAuthError``: `serverUnavailable` or `rateLimitExceeded` if the status says that, else what the
+  ///   server named, whatever the status; `codeWithoutObject` if the response is not a JSON object;
+  ///   `malformedResponse` if it has no access token, an address in it is not secure, or the id of a community is
+  ///   none. ``OAuthError/isUnexpectedResponse`` is true if the response cannot be from a token endpoint.
   init(
     _ response: RestResponse, during what: String,
     codeWithoutObject: OAuthError.Code = .malformedResponse
@@ -20,14 +20,25 @@ struct TokenResponse: Sendable {
       if let error = OAuthError(unavailable: response.status, during: what) { throw error }
       throw OAuthError(
         codeWithoutObject,
-        "The response to \(what) (status \(response.status)) is no JSON object. "
-          + "Check the login server's address.")
+        "The response to \(what) (status \(response.status)) is unexpected: it is no JSON object. "
+          + "Look for a proxy or a captive portal, check the login server's address, and try again."
+      ).unexpected
     }
     if let error = json["error"]?.string {
-      throw OAuthError(
-        serverError: error, description: json["error_description"]?.string, during: what)
+      throw OAuthWord.error(
+        error, description: json["error_description"]?.string, status: response.status,
+        during: what)
     }
     if let error = OAuthError(unavailable: response.status, during: what) { throw error }
+    guard (200...299).contains(response.status),
+      json["access_token"]?.string?.isEmpty == false
+    else {
+      throw OAuthError(
+        .malformedResponse,
+        "The response to \(what) (status \(response.status)) is unexpected: it has neither an access token nor an "
+          + "OAuth error. Look for a proxy or a captive portal, check the login server's address, and try again."
+      ).unexpected
+    }
     let members = json.members.compactMap { key, value in
       (value.string ?? value.numberText).map { (name: key, value: $0) }
     }

@@ -65,7 +65,7 @@ public struct TransportError: FieldforceError {
     line: Int = #line
   ) {
     self.code = code
-    self.message = message
+    self.message = Redaction.redact(message)
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)
   }

@@ -274,13 +274,15 @@ public struct SyncContext: Sendable {
           cause: error)
       }
     }
-    if let error = error as? OAuthError, error.code == .malformedResponse {
+    if let error = error as? OAuthError,
+      error.code == .malformedResponse || error.isUnexpectedResponse
+    {
       return SyncError(
         .unexpectedResponse,
         "The session could not be renewed for \(request): what responded is not the login server. Check for a proxy "
           + "or a captive portal, and try again.", cause: error)
     }
-    if let error = error as? OAuthError, !error.code.isRetryable {
+    if let error = error as? OAuthError, !error.isRetryable {
       return SyncError(
         .server, "The session could not be renewed for \(request). Log in again.", status: 401,
         cause: error)
@@ -347,7 +349,8 @@ public struct SyncContext: Sendable {
 
   /// As much of a body as an error keeps.
   private static func beginning(of body: some Collection<UInt8>) -> String {
-    String(decoding: body.prefix(4_096), as: UTF8.self)
+    // A secret at the end must not lose the part by which it is known.
+    String(decoding: Redaction.redact(Array(body.prefix(32_768))).prefix(4_096), as: UTF8.self)
   }
 }
 

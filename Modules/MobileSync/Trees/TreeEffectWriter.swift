@@ -244,7 +244,7 @@ struct TreeEffectWriter: Sendable {
         let entries = try transaction.entries([entry.entryId], of: scope.context.soupName)
         try scope.write(
           entries.map {
-            try $0.record.setting([(SyncKeys.lastError, .string(entry.error?.text ?? ""))])
+            try $0.record.setting([(SyncKeys.lastError, .string(entry.error?.redacted.text ?? ""))])
           }, in: transaction)
         outcomes.append(outcome(of: entry, .rejected))
       }

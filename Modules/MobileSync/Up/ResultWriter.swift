@@ -46,13 +46,13 @@ struct ResultWriter: Sendable {
           isPartial: record.isPartial || !record.otherEdits.isEmpty)
       case .removeEntry: change = .deleted(sent: record.record, now: entry)
       case .keepError(let error):
-        written.append(try Self.refused(entry, record, error))
+        written.append(try Self.refused(entry, record, error.redacted))
         continue
       case .unanswered:
         written.append(try Self.refused(entry, record, Self.noResponse))
         continue
       case .unexpected(let error):
-        written.append(try Self.refused(entry, record, error))
+        written.append(try Self.refused(entry, record, error.redacted))
         continue
       case .deletedThere:
         guard let id = record.id else { continue }

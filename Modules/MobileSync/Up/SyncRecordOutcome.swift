@@ -93,7 +93,7 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     self.action = action
     self.kind = kind
     self.time = time
-    self.error = error
+    self.error = error?.redacted
   }
 
   /// Reads a stored outcome; nil if it is none.

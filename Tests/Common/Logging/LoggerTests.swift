@@ -108,6 +108,18 @@ struct LoggerTests {
 
 /// What is taken out of text before it is logged.
 struct RedactionTests {
+  @Test func `a secret that was sent is masked wherever it stands, also as a part of an address`() {
+    SecretsInUse.note("00DLogged!token.1")
+    SecretsInUse.note(authorization: "Bearer 00DLogged!token.1+more")
+    SecretsInUse.note("short")
+    #expect(
+      Redaction.redact("a 00DLogged!token.1, 00DLogged%21token.1 and 00DLogged!token.1+more, short")
+        == "a [redacted], [redacted] and [redacted], short")
+    #expect(Redaction.redact("00DLogged!token.") == "00DLogged!token.")
+    let value: JSONValue = ["message": "Session 00DLogged!token.1", "count": 7]
+    #expect(value.redacted == ["message": "Session [redacted]", "count": 7])
+  }
+
   @Test(
     .covers("CA-20.1"),
     arguments: [
