@@ -143,7 +143,10 @@ import Testing
       _ = try await tool.json("store", "create", "accounts", "--type", "Account", "Name=Elm")
       let before = try snapshot(tool.state)
       func path(_ end: String, _ part: String) throws -> URL {
-        let path = try #require(before.keys.first { $0.hasSuffix(end) && $0.contains(part) })
+        let path = try #require(
+          before.keys.first {
+            $0.hasSuffix(end) && (part.isEmpty || $0.contains(part))
+          })
         return tool.state.appending(path: path)
       }
       let noise = Data(repeating: 0x5A, count: 8_192)

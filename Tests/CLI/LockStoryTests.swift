@@ -179,7 +179,7 @@ import Testing
         #expect(wrong["code"]?.string == "refused")
       }
       for passcode in ["000000", "123456"] {
-        let early = try await tool("unlock", "--passcode", "-", input: "\(passcode)\n")
+        let early = try await tool("unlock", "--passcode", "-", "--json", input: "\(passcode)\n")
         // The wait is five seconds, which a busy machine may need for the commands.
         if ContinuousClock.now - start < .seconds(5) {
           #expect(try early.failure()["code"]?.string == "tooEarly")

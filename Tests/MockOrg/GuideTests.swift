@@ -174,8 +174,8 @@ import Testing
     let file = folder.url.appending(path: "faults.json")
     let guide = try Self.guide()
     let blocks = Self.blocks("json", of: guide)
-    try #require(blocks.count == 2)
-    try Data(blocks[1].utf8).write(to: file)
+    try #require(blocks.count == 3)
+    try Data(blocks[2].utf8).write(to: file)
     try MockOrg().load(faults: file)
   }
 

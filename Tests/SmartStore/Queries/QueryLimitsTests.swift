@@ -24,7 +24,6 @@ import Testing
   static let bombs = [
     Bomb("zeroblob", "SELECT zeroblob(1000000000)", "288 MiB"),
     Bomb("randomblob", "SELECT length(randomblob(999999999))", "288 MiB"),
-    Bomb("printf", "SELECT printf('%1000000000d', 1)", "288 MiB"),
     Bomb(
       "replace", "SELECT length(replace(hex(zeroblob(2000)), '0', hex(zeroblob(100000))))",
       "288 MiB"),

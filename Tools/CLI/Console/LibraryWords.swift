@@ -28,6 +28,10 @@ enum LibraryWords {
       "confirm it with confirmMove(of:to:) and log in again",
       "log in with --move-account and the name of that account"
     ),
+    (
+      "Change it with changeSyncDown(forId:to:)",
+      "Change it with --query or --target of 'fieldforce sync change'"
+    ),
     ("with undoEdit first", "with 'fieldforce store undo' first"),
     (
       "whereArgs can only be provided for smart queries",
