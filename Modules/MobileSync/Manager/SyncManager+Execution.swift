@@ -4,25 +4,30 @@ import SalesforceSDKCore
 import SmartStore
 
 extension SyncManager {
+  /// The end of a run: the state as it is stored, nil if the manager was closed, and what the caller receives.
+  private typealias RunEnd = (state: SyncState?, result: Result<SyncState, any Error>)
+
   /// Runs a submitted sync to its end, whatever that is. Never on the manager's own executor.
   @concurrent nonisolated func execute(
     _ submitted: SyncState, storedTimeStamp: Int64, leavesOutReferences: Bool,
     _ context: SyncContext, _ reporter: RunReporter
   ) async {
-    await Telemetry.measure(.sync) { recording in
+    let ended = await Telemetry.measure(.sync) { recording -> RunEnd in
       recording?.setDimension("type", submitted.type.rawValue)
       recording?.set("sync.id", Int(submitted.id))
       let ended = await execute(
         submitted, storedTimeStamp: storedTimeStamp, leavesOutReferences, context, reporter)
-      recording?.describe(ended)
+      recording?.describe(ended.state)
+      return ended
     }
+    // Afterwards, so that the caller finds the span and the measurements of the run complete.
+    reporter.finish(ended.state, ended.result)
   }
 
-  /// - Returns: The outcome of the sync; nil if the manager was closed.
   @concurrent private nonisolated func execute(
     _ submitted: SyncState, storedTimeStamp: Int64, _ leavesOutReferences: Bool,
     _ context: SyncContext, _ reporter: RunReporter
-  ) async -> SyncState? {
+  ) async -> RunEnd {
     var sync = submitted
     var reason: (any Error)?
     MobileSyncLogger.log.info("Sync \(sync.id) (\(sync.type.rawValue)) started.")
@@ -48,11 +53,9 @@ extension SyncManager {
         }
       }
     } catch StopSignal.Interruption.closed {
-      await end(sync, closedReporter: reporter)
-      return nil
+      return await endClosed(sync)
     } catch is CancellationError where signal.current == .closed {
-      await end(sync, closedReporter: reporter)
-      return nil
+      return await endClosed(sync)
     } catch {
       reason = error
       let known =
@@ -87,13 +90,10 @@ extension SyncManager {
     }
   }
 
-  /// Ends a run: the state is stored, the event is delivered, the sync is free again, then the caller
-  /// receives the result.
-  ///
-  /// - Returns: The state as it is stored; nil if the manager was closed.
+  /// Ends a run: the state is stored, the event is delivered, the sync is free again.
   @concurrent private nonisolated func end(
     _ sync: SyncState, _ reason: (any Error)?, _ reporter: RunReporter
-  ) async -> SyncState? {
+  ) async -> RunEnd {
     var sync = sync
     var reason = reason
     do {
@@ -101,8 +101,7 @@ extension SyncManager {
       try await Self.storeErrors { try await states.save(sync, durability: .normal) }
     } catch {
       if signal.current == .closed {
-        await end(sync, closedReporter: reporter)
-        return nil
+        return await endClosed(sync)
       }
       MobileSyncLogger.log.error("The end of sync \(sync.id) could not be stored: \(error)")
       let known = error as? SyncError ?? SyncError(.store, "\(error)", cause: error)
@@ -116,8 +115,7 @@ extension SyncManager {
     Self.logEnd(of: sync, reporter.tally.counts)
     await environment.events.store(event(for: sync))
     await leave(sync.id)
-    reporter.finish(sync, Self.result(of: sync, reason))
-    return sync
+    return (sync, Self.result(of: sync, reason))
   }
 
   /// Whether a run of a provisional sync has moved nothing: a download that was done has, also if it
@@ -143,13 +141,11 @@ extension SyncManager {
     log.info("\(line), \(max(0, sync.endTime - sync.startTime)) ms.")
   }
 
-  @concurrent private nonisolated func end(
-    _ sync: SyncState, closedReporter reporter: RunReporter
-  ) async {
+  @concurrent private nonisolated func endClosed(_ sync: SyncState) async -> RunEnd {
     MobileSyncLogger.log.info(
       "Sync \(sync.id) (\(sync.type.rawValue)) ended: the manager was closed.")
     await leave(sync.id)
-    reporter.finish(
+    return (
       nil, .failure(SyncError(.closed, "The sync manager was closed during the run of \(sync.id)."))
     )
   }

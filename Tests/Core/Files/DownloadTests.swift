@@ -282,7 +282,7 @@ import TestSupport
     let error = await #expect(throws: RestError.self) {
       try await client().download(request, to: file)
     }
-    #expect(error?.code == .notFound)
+    #expect(error?.code == .notFound, "\(error.map { "\($0)" } ?? "")")
     #expect(try names == [])
   }
 
